@@ -65,7 +65,8 @@ struct requests_group {
 	 */
 	char *name;
 	uint64_t hash;
-	/* the number of enum requests_sort by which groups are sorted */
+	/* groups are sorted by this number; enum requests_sort says which it is
+	 */
 	uint64_t key;
 	struct requests_cost cost;
 };
@@ -87,7 +88,7 @@ struct requests_table {
 
 /* One of the slowest requests, with its line of the log. */
 struct requests_slow {
-	/* the number of enum requests_sort by which requests are sorted */
+	/* requests are sorted by this number; see enum requests_sort */
 	uint64_t key;
 	/*
 	 * number of the record's line; decides the order of requests with equal

@@ -139,8 +139,8 @@ const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
  * Verifies the checksum of the file from which `rev` was made: the .rev file,
  * or the index. `rev` comes from pack_get_rev_unproven(). Returns 0 or
  * ERR_CORRUPT. A .rev file with the right checksum counts as verified
- * afterwards. Verifying the checksum takes less than half the time of verifying
- * the order. Thread-safe.
+ * afterwards. This takes less than half the time of a check that all entries
+ * are in the order of their offsets. Thread-safe.
  */
 int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
 		   struct error *err);

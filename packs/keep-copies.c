@@ -293,8 +293,8 @@ static int make_new(struct copying *c, uint32_t obj_pos)
 }
 
 /*
- * Returns whether a copy of the old file has the size of the object. A copy of
- * another size is damaged and is not used.
+ * Returns whether a whole copy of an object, which the old file has, is as long
+ * as the object. A copy of another length is damaged and is not used.
  */
 static bool is_sound(const struct copying *c, uint32_t obj_pos,
 		     const struct kept_delta *copy)

@@ -431,8 +431,9 @@ static int advance_in_place(struct stored_copy *copy,
 }
 
 /*
- * Writes the marker, and the empty file whose time is that of the copy's last
- * use. With these two files, the repository in `dir` is a copy.
+ * Writes two files into the repository in `dir`: the marker, and an empty file
+ * whose time is that of the copy's last use. A repository that has both files
+ * is treated as a local copy.
  */
 static int mark(const struct stored_copy *copy, const char *dir,
 		const struct generation *g, struct error *err)

@@ -765,10 +765,11 @@ static void advance(struct stored_push *push, const struct generation *g)
 }
 
 /*
- * Returns whether the store must prove that it has *made, a generation that a
- * push on this node has noted. The proof is necessary if the note is older than
- * this push, but the refresh at the start of the push did not find the
- * generation in the store. Then the store may have been restored from a backup.
+ * Returns whether the store must prove that it has the generation *made. An
+ * earlier push on this node has noted that it made this generation. The proof
+ * is necessary if the note is older than this push, but the refresh at the
+ * start of this push did not find the generation in the store. Then the store
+ * may have been restored from a backup.
  */
 static bool is_doubtful(const struct stored_push *push,
 			const struct generation *made)

@@ -85,9 +85,10 @@ int stored_refresh_has_others(const struct stored_refresh *r,
 			      struct error *err);
 
 /*
- * Removes the objects and files that r->g does not have and for which
- * stored_refresh_has_others() returns 1. r->g must be the generation of the
- * directory. Returns 0, or a negative error code if some of them may be left.
+ * Removes the objects and files of the directory that r->g does not have: those
+ * that stored_refresh_has_others() looks for. The directory must have the files
+ * of r->g, and of no newer generation. Returns 0, or a negative error code if
+ * some objects or files may be left.
  */
 int stored_refresh_purge(const struct stored_refresh *r, struct error *err);
 

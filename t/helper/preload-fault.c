@@ -269,10 +269,13 @@ static void die(void)
 }
 
 /*
- * Called before a system call, with the lock held. Returns 0 if the call must
- * be done, -1 if half of it must be done before the process ends, -2 if only
- * half of it must be done, or the errno with which the call must fail. Does not
- * return if the process must end before the call.
+ * Called before a system call, with the lock held. Does not return if the
+ * process must end before the call. Returns
+ *
+ *	0        make the call
+ *	-1       write only half of the bytes, then end the process
+ *	-2       write only half of the bytes, then go on
+ *	above 0  do not make the call, which fails with this errno
  */
 static int enter(enum need need)
 {

@@ -66,8 +66,8 @@ static inline struct reftable_ref twin_value(uint64_t *seed, char *name,
 }
 
 /*
- * Make `nr` refs whose names have common prefixes. `index`: update index of all
- * refs.
+ * Make `nr` refs whose names have common prefixes. All refs get the update
+ * index `index`.
  */
 static inline void twin_init(struct twin *twin, size_t nr, uint64_t *seed,
 			     enum hash_algo algo, uint64_t index)

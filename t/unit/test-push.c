@@ -421,9 +421,9 @@ static void test_turn(void **state)
 }
 
 /*
- * Another push of the node made a record, and the local copy does not have it
- * yet. The next push knows the record, so it does not try the same number
- * again.
+ * Another push of the node made a record, but the local copy does not have the
+ * generation of this record yet. The next push knows that the record exists. So
+ * it does not first try to make a record of the same number.
  */
 static void test_record_before_the_copy(void **state)
 {

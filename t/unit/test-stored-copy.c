@@ -129,8 +129,9 @@ static unsigned make_cold(struct copynode *c, uint64_t number)
 }
 
 /*
- * A node with an empty cache asks for the hint, for a newer record, for the
- * side bundle, and for each pack.
+ * To make its first local copy, a node sends these requests to the store: for
+ * the hint (a file with a copy of a recent record), for a newer record, for the
+ * bundle of small files, and for each pack.
  */
 static void test_requests_when_cold(void **state)
 {
