@@ -204,9 +204,11 @@ static int build(struct verify *v, const struct progress_out *progress,
 	};
 	int ret = bitmap_build(&v->built, &input, err);
 
-	if (ret == ERR_MISSING && err)
+	if (ret != ERR_MISSING)
+		return ret;
+	if (err)
 		error_set(err, ERR_CORRUPT, "%s: %s", v->file->name, err->msg);
-	return ret;
+	return ERR_CORRUPT;
 }
 
 static int enumerate(struct verify *v, const struct progress_out *progress,

@@ -130,13 +130,84 @@ static void wrong_order(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * Makes a bitmap index of a pack in memory. Its only row has the bitmap of the
+ * object `raw`, and this bitmap is empty. The caller releases *file and *bytes.
+ */
+static void make_empty(struct bitmap_file *file, struct buf *bytes,
+		       const struct pack *pack, const uint8_t *raw)
+{
+	struct ewah types[BITMAP_TYPE_NR], none;
+	struct bitmap_write_entry entry = {.bitmap = &none};
+	const struct bitmap_write write = {
+		.algo = HASH_SHA1,
+		.object_nr = pack->idx.nr,
+		.checksum = pack->checksum,
+		.types = types,
+		.entries = &entry,
+		.entry_nr = 1,
+	};
+
+	ewah_init(&none);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		ewah_init(&types[i]);
+	assert_true(pack_idx_find(&pack->idx, raw, &entry.idx_pos));
+	assert_int_equal(bitmap_file_write(bytes, &write, NULL), 0);
+	assert_int_equal(bitmap_file_parse(file, bytes->data, bytes->len,
+					   pack->idx.nr, HASH_SHA1, "x.bitmap",
+					   NULL),
+			 0);
+}
+
+/*
+ * The index has a bitmap of a commit, but its pack lacks a blob that the commit
+ * reaches. This is an error that names the index and the blob.
+ */
+static void not_closed(void **state)
+{
+	const uint8_t files[RANDREPO_FILES] = {[9] = 1};
+	uint64_t seed = random_seed();
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct error err = ERROR_INIT;
+	struct buf bytes = BUF_INIT;
+	const struct pack_rev *rev;
+	struct bitmap_file file;
+	uint32_t commit, blob;
+	struct randrepo r;
+	struct walk walk;
+	struct odb *odb;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	commit = randrepo_commit(&r, files, NULL, 0, 1700000000);
+	blob = randrepo_blob(&r, files[9]);
+	randrepo_store_one(&r, "objects", blob);
+	randrepo_store_pack(&r);
+	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
+	assert_int_equal(walk_open(&walk, odb, NULL, 0, NULL), 0);
+	make_empty(&file, &bytes, odb->packs[0].pack,
+		   r.objects[commit].oid.bytes);
+	rev = pack_get_rev(odb->packs[0].pack, NULL);
+	assert_int_equal(bitmap_verify_all(
+				 &file,
+				 bitmap_space_of_pack(odb, &odb->packs[0], rev),
+				 &walk, NULL, &err),
+			 ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "x.bitmap: "));
+	assert_non_null(strstr(
+		err.msg, oid_to_hex(hex, &r.objects[blob].oid, HASH_SHA1)));
+	bitmap_file_release(&file);
+	buf_release(&bytes);
+	walk_close(&walk);
+	odb_close(odb);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(right_ones),
-		cmocka_unit_test(wrong_ones),
-		cmocka_unit_test(wrong_types),
-		cmocka_unit_test(wrong_order),
+		cmocka_unit_test(right_ones),  cmocka_unit_test(wrong_ones),
+		cmocka_unit_test(wrong_types), cmocka_unit_test(wrong_order),
+		cmocka_unit_test(not_closed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
