@@ -126,14 +126,6 @@ static int take(struct pack_bitmap_answer *answer, const struct walk *w,
 	return add_commits(answer, w, &found->revs);
 }
 
-static int mark(struct bitset *set, uint32_t obj_pos)
-{
-	if (bitset_grow(set, (size_t)obj_pos + 1) < 0)
-		return ERR_NOMEM;
-	bitset_set(set, obj_pos);
-	return 0;
-}
-
 /*
  * Adds all objects that the haves reach to `uninteresting` (indexed by
  * obj_pos).
@@ -154,11 +146,13 @@ static int mark_uninteresting(struct bitset *uninteresting, struct walk *w,
 
 	if (!ret && bitset_grow(uninteresting, objspace_end(&w->space)) < 0)
 		ret = error_nomem(err);
-	for (size_t i = 0; i < found.revs.nr && !ret; i++)
-		ret = mark(uninteresting,
-			   w->history.commits[found.revs.commits[i]].obj_pos);
+	for (size_t i = 0; i < found.revs.nr && !ret; i++) {
+		uint32_t c = found.revs.commits[i];
+
+		bitset_set(uninteresting, w->history.commits[c].obj_pos);
+	}
 	for (size_t i = 0; i < found.objects.nr && !ret; i++)
-		ret = mark(uninteresting, found.objects.items[i].obj_pos);
+		bitset_set(uninteresting, found.objects.items[i].obj_pos);
 	walk_result_release(&found);
 	return ret;
 }
