@@ -65,8 +65,8 @@ static int add_name(void *ctx, const struct config_entry *entry)
 
 /*
  * Finds the value of a variable in the section bitmapPseudoMerge.<name>. *value
- * is NULL if the variable is not set. Sets l->key to the full key. Returns 0,
- * ERR_INVALID or ERR_NOMEM.
+ * is NULL if the variable is not set, and after an error. Sets l->key to the
+ * full key. Returns 0, ERR_INVALID or ERR_NOMEM.
  */
 static int find(struct loading *l, const struct pseudo_section *section,
 		const char *variable, const char **value)
@@ -149,7 +149,7 @@ static int load_count(struct loading *l, const struct pseudo_section *section,
 	int64_t number;
 	int ret = find(l, section, variable, &value);
 
-	if (!ret && value)
+	if (value)
 		ret = config_i64(l->config, l->key.data, &number, l->err);
 	if (ret <= 0)
 		return ret;
