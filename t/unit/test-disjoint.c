@@ -149,11 +149,49 @@ static void empty_set(void **state)
 	randrepo_release(&r);
 }
 
+/* If an ancestor of a want cannot be read, the error is returned. */
+static void missing_parent(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walk_tips bounds = WALK_TIPS_INIT, wants = WALK_TIPS_INIT;
+	struct bitset none = BITSET_INIT;
+	struct error err = ERROR_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	uint32_t parent, child;
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 10);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	parent = randrepo_commit(&r, r.objects[r.commits[0]].files, NULL, 0, 1);
+	child = randrepo_commit(&r, r.objects[r.commits[0]].files, &parent, 1,
+				2);
+	randrepo_store_one(&r, "objects", child);
+	bitmaprepo_open(&b, &r);
+	assert_int_equal(walk_add_tip(&b.walk, &wants, &r.objects[child].oid,
+				      false, NULL),
+			 0);
+	assert_int_equal(bitmap_disjoint_commits(&bounds, &b.pb->file,
+						 &b.pb->space, &b.walk, &wants,
+						 &none, &err),
+			 ERR_MISSING);
+	oid_to_hex(hex, &r.objects[parent].oid, HASH_SHA1);
+	assert_non_null(strstr(err.msg, hex));
+	walk_tips_release(&bounds);
+	walk_tips_release(&wants);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_sets),
 		cmocka_unit_test(empty_set),
+		cmocka_unit_test(missing_parent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -303,6 +303,57 @@ static void layers(void **state)
 }
 
 /*
+ * A bitmap of an upper layer is stored as an XOR with another bitmap of this
+ * layer. The row numbers of both bitmaps count the rows of the lower layer.
+ */
+static void xor_in_layer(void **state)
+{
+	uint8_t *bytes = example_bytes();
+	struct ewah types[BITMAP_TYPE_NR], one, none;
+	const struct bitmap_write_entry entries[] = {
+		{OBJECT_NR, 0, &one},
+		{OBJECT_NR + 1, 1, &none},
+	};
+	const struct bitmap_write w = {
+		.algo = HASH_SHA1,
+		.object_nr = 2,
+		.types = types,
+		.entries = entries,
+		.entry_nr = 2,
+		.lookup_table = true,
+	};
+	struct bitmap_file base, f;
+	struct buf upper = BUF_INIT;
+	uint32_t row, xor_row;
+
+	ewah_init(&one);
+	ewah_init(&none);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		ewah_init(&types[i]);
+	assert_int_equal(ewah_set(&types[BITMAP_COMMITS], OBJECT_NR), 0);
+	assert_int_equal(ewah_set(&types[BITMAP_COMMITS], OBJECT_NR + 1), 0);
+	assert_int_equal(ewah_set(&one, OBJECT_NR), 0);
+	assert_int_equal(bitmap_file_write(&upper, &w, NULL), 0);
+	assert_int_equal(parse(&base, bytes, EXAMPLE_LEN, NULL), 0);
+	assert_int_equal(bitmap_file_parse_layer(&f, upper.data, upper.len,
+						 OBJECT_NR + 2, &base,
+						 HASH_SHA1, "y.bitmap", NULL),
+			 0);
+	assert_true(bitmap_file_find(&f, OBJECT_NR, &xor_row));
+	assert_true(bitmap_file_find(&f, OBJECT_NR + 1, &row));
+	assert_true(xor_row >= base.row_nr);
+	assert_int_equal(bitmap_file_row(&f, row).xor_row, xor_row);
+	assert_int_equal(bits_of(&f, OBJECT_NR + 1), 1u << OBJECT_NR);
+	ewah_release(&one);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		ewah_release(&types[i]);
+	bitmap_file_release(&f);
+	bitmap_file_release(&base);
+	buf_release(&upper);
+	free(bytes);
+}
+
+/*
  * Removes the bytes [from, to) from the example file. Returns the new length.
  */
 static size_t cut(uint8_t *bytes, size_t len, size_t from, size_t to)
@@ -741,6 +792,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_example),
 		cmocka_unit_test(layers),
+		cmocka_unit_test(xor_in_layer),
 		cmocka_unit_test(without_extensions),
 		cmocka_unit_test(what_is_stored),
 		cmocka_unit_test(pseudo_merges_are_found),

@@ -253,12 +253,118 @@ static void far_differences(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * Writes a bitmap index of one commit with a lookup table, and one pseudo-merge
+ * of this commit. Both sets of the pseudo-merge have only bit 0.
+ */
+static void write_one(struct buf *out, struct bitmaprepo *b)
+{
+	struct ewah types[BITMAP_TYPE_NR], set;
+	const struct bitmap_write_entry entry = {
+		.idx_pos = pack_bitmap_idx_pos(b->pb, 0),
+		.bitmap = &set,
+	};
+	const struct bitmap_write_pseudo pseudo = {&set, &set};
+	const struct bitmap_write write = {
+		.algo = HASH_SHA1,
+		.object_nr = b->pb->file.object_nr,
+		.checksum = b->pb->space.pack->pack->checksum,
+		.types = types,
+		.entries = &entry,
+		.entry_nr = 1,
+		.pseudo = &pseudo,
+		.pseudo_nr = 1,
+		.lookup_table = true,
+	};
+
+	ewah_init(&set);
+	assert_int_equal(ewah_set(&set, 0), 0);
+	bitmaprepo_types(b, types);
+	assert_int_equal(bitmap_file_write(out, &write, NULL), 0);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		ewah_release(&types[i]);
+	ewah_release(&set);
+}
+
+/*
+ * Parses an index, changes one byte of the index, and converts the bitmaps.
+ * `where` chooses the byte. Returns the result of bitmap_previous_load().
+ */
+static int load_changed(struct bitmaprepo *b, const struct buf *bytes,
+			uint64_t (*where)(const struct bitmap_file *file))
+{
+	struct bitmap_previous p;
+	struct bitmap_file file;
+	int ret;
+
+	assert_int_equal(bitmap_file_parse(&file, bytes->data, bytes->len,
+					   b->pb->file.object_nr, HASH_SHA1,
+					   "one", NULL),
+			 0);
+	bytes->data[where(&file)] ^= 0x40;
+	ret = bitmap_previous_load(&p, &file, &b->pb->space, &b->pb->space,
+				   &b->walk, NULL);
+	bytes->data[where(&file)] ^= 0x40;
+	bitmap_previous_release(&p);
+	bitmap_file_release(&file);
+	return ret;
+}
+
+/* The last byte of the checksum, which bitmap_previous_load() ignores. */
+static uint64_t at_checksum(const struct bitmap_file *file)
+{
+	return file->len - 1;
+}
+
+/* The highest byte of the position of the row's commit. */
+static uint64_t at_idx_pos(const struct bitmap_file *file)
+{
+	return (uint64_t)(file->lookup - file->bytes);
+}
+
+/* The highest byte of the row with which the bitmap is XORed. */
+static uint64_t at_xor_row(const struct bitmap_file *file)
+{
+	return (uint64_t)(file->lookup - file->bytes) + 12;
+}
+
+/* The highest byte of the offset of the pseudo-merge. */
+static uint64_t at_pseudo_merge(const struct bitmap_file *file)
+{
+	return file->pseudo.positions;
+}
+
+/* If an entry or a pseudo-merge is damaged, the old index is not used. */
+static void damaged(void **state)
+{
+	uint64_t seed = random_seed();
+	struct buf bytes = BUF_INIT;
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 10);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	bitmaprepo_open(&b, &r);
+	write_one(&bytes, &b);
+	assert_int_equal(load_changed(&b, &bytes, at_checksum), 0);
+	assert_int_equal(load_changed(&b, &bytes, at_idx_pos), 1);
+	assert_int_equal(load_changed(&b, &bytes, at_xor_row), 1);
+	assert_int_equal(load_changed(&b, &bytes, at_pseudo_merge), 1);
+	buf_release(&bytes);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(far_differences),
 		cmocka_unit_test(other_orders),
 		cmocka_unit_test(from_a_pack),
+		cmocka_unit_test(damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
