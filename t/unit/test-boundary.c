@@ -155,11 +155,68 @@ static void commits_only(void **state)
 	randrepo_release(&r);
 }
 
+/* Asks for the objects of a want that a have does not reach. */
+static void ask_for(struct bitmaprepo *b, struct pack_bitmap_result *result,
+		    uint32_t want, uint32_t have)
+{
+	const struct pack_bitmap_query inexact = {.inexact = true};
+	struct walk_tips wants = WALK_TIPS_INIT, haves = WALK_TIPS_INIT;
+
+	assert_int_equal(walk_add_tip(&b->walk, &wants,
+				      &b->r->objects[want].oid, false, NULL),
+			 0);
+	assert_int_equal(walk_add_tip(&b->walk, &haves,
+				      &b->r->objects[have].oid, false, NULL),
+			 0);
+	assert_int_equal(pack_bitmap_query(result, b->pb, &b->walk, &wants,
+					   &haves, &inexact, NULL),
+			 0);
+	walk_tips_release(&wants);
+	walk_tips_release(&haves);
+}
+
+/*
+ * The have is a commit that the index lacks, and has the same tree as the
+ * wanted commit. So only the wanted commit is sent, and no tree or blob. Three
+ * objects are undecided: the wanted commit, its tree, and the tree's new blob.
+ * For so few objects, the table is made before the first lookup. So the tree
+ * and the blob must be found in the table.
+ */
+static void few_undecided(void **state)
+{
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	uint8_t files[RANDREPO_FILES] = {[9] = 1, [10] = 2};
+	uint64_t seed = random_seed(), counts[BITMAP_TYPE_NR];
+	uint32_t first, want, have;
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	first = randrepo_commit(&r, files, NULL, 0, 1700000000);
+	files[10] = 3;
+	want = randrepo_commit(&r, files, &first, 1, 1700000060);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	have = randrepo_commit(&r, files, &first, 1, 1700000120);
+	randrepo_store(&r);
+	bitmaprepo_open(&b, &r);
+	ask_for(&b, &result, want, have);
+	assert_int_equal(pack_bitmap_count(counts, b.pb, &result, NULL), 0);
+	assert_int_equal(counts[BITMAP_COMMITS], 1);
+	assert_int_equal(counts[BITMAP_TREES], 0);
+	assert_int_equal(counts[BITMAP_BLOBS], 0);
+	pack_bitmap_result_release(&result);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_requests),
 		cmocka_unit_test(commits_only),
+		cmocka_unit_test(few_undecided),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

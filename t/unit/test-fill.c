@@ -222,20 +222,48 @@ static void tips_that_were_not_read(void **state)
 }
 
 /*
- * Objects found by walking from commits without bitmaps must have the same path
- * hashes as in a walk without bitmaps.
+ * Adds the tip `from`. This must find the blob `blob`, with the path hash of
+ * the path a/z/f01.
+ */
+static void check_name_hash(struct bitmaprepo *b, uint32_t from, uint32_t blob)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	struct walk_items others = {0};
+	struct bitmap_fill fill;
+	bool met = false;
+
+	assert_int_equal(walk_add_tip(&b->walk, &tips, &b->r->objects[from].oid,
+				      false, NULL),
+			 0);
+	start(&fill, b);
+	assert_int_equal(bitmap_fill_tips(&fill, &tips, &others, NULL), 0);
+	for (size_t i = 0; i < others.nr; i++) {
+		struct oid oid;
+
+		objspace_oid(&oid, &b->walk.space, others.items[i].obj_pos);
+		if (randrepo_find(b->r, &oid) != blob)
+			continue;
+		met = true;
+		assert_int_equal(others.items[i].name_hash,
+				 name_hash_add(0, "a/z/f01", 7));
+	}
+	assert_true(met);
+	bitmap_fill_release(&fill);
+	free(others.items);
+	walk_tips_release(&tips);
+}
+
+/*
+ * Objects found by walking from a commit without a bitmap, or from a tree, must
+ * have the same path hashes as in a walk without bitmaps.
  */
 static void name_hashes(void **state)
 {
 	uint64_t seed = random_seed();
-	struct walk_tips tips = WALK_TIPS_INIT;
-	struct walk_items others = {0};
 	uint8_t files[RANDREPO_FILES] = {0};
-	struct bitmap_fill fill;
 	struct randrepo r;
 	struct bitmaprepo b;
 	uint32_t commit, blob;
-	bool met = false;
 
 	randrepo_init(&r, HASH_SHA1, &seed);
 	randrepo_history(&r, 5);
@@ -248,25 +276,8 @@ static void name_hashes(void **state)
 	blob = randrepo_blob(&r, files[1]);
 	randrepo_store(&r);
 	bitmaprepo_open(&b, &r);
-	assert_int_equal(walk_add_tip(&b.walk, &tips, &r.objects[commit].oid,
-				      false, NULL),
-			 0);
-	start(&fill, &b);
-	assert_int_equal(bitmap_fill_tips(&fill, &tips, &others, NULL), 0);
-	for (size_t i = 0; i < others.nr; i++) {
-		struct oid oid;
-
-		objspace_oid(&oid, &b.walk.space, others.items[i].obj_pos);
-		if (randrepo_find(&r, &oid) != blob)
-			continue;
-		met = true;
-		assert_int_equal(others.items[i].name_hash,
-				 name_hash_add(0, "a/z/f01", 7));
-	}
-	assert_true(met);
-	bitmap_fill_release(&fill);
-	free(others.items);
-	walk_tips_release(&tips);
+	check_name_hash(&b, commit, blob);
+	check_name_hash(&b, r.objects[commit].refs[0], blob);
 	bitmaprepo_close(&b);
 	randrepo_release(&r);
 }

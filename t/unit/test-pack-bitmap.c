@@ -10,8 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "midx/multi-pack.h"
-#include "t/unit/bitmaprepo.h"
+#include "t/unit/midxbitmap.h"
 #include "t/unit/nomem.h"
 
 static const struct {
@@ -336,6 +335,20 @@ static void no_memory(void **state)
 	randrepo_release(&r);
 }
 
+/* Like no_memory(), for the bitmap index of a multi-pack-index. */
+static void no_memory_for_midx(void **state)
+{
+	uint64_t seed = random_seed();
+	struct counting c = {.r = NULL};
+	struct randrepo r;
+
+	midxbitmap_history(&r, &seed, HASH_SHA1, 1);
+	midxbitmap_write(&r);
+	c.r = &r;
+	nomem_each(NULL, open_and_count, check_counts, &c);
+	randrepo_release(&r);
+}
+
 /*
  * Changes byte `at` of a file (-1: no byte), and opens the bitmap index.
  * Returns 1 if the index is valid, 0 if there is none, or a negative error
@@ -486,6 +499,54 @@ static void missing_objects(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * Wants a commit and a blob, with the filter tree:0. The commit is not in the
+ * index, and its tree is missing, as in a partial clone. The query must not
+ * read this tree, because the filter excludes the tree.
+ */
+static void filtered_trees_are_not_read(void **state)
+{
+	uint8_t files[RANDREPO_FILES] = {[9] = 1};
+	uint64_t seed = random_seed();
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	struct walk_tips tips = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
+	struct pack_bitmap_query query = {.inexact = true};
+	uint32_t commit, blob;
+	struct filter filter;
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_commit(&r, files, NULL, 0, 1700000000);
+	blob = randrepo_blob(&r, files[9]);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	files[9] = 2;
+	commit = randrepo_commit(&r, files, NULL, 0, 1700000060);
+	randrepo_store_one(&r, "objects", commit);
+	bitmaprepo_open(&b, &r);
+	assert_int_equal(walk_add_tip(&b.walk, &tips, &r.objects[commit].oid,
+				      false, NULL),
+			 0);
+	assert_int_equal(
+		walk_add_tip(&b.walk, &tips, &r.objects[blob].oid, false, NULL),
+		0);
+	filter_init(&filter);
+	assert_int_equal(filter_add(&filter, "tree:0", NULL), 0);
+	query.filter = &filter;
+	assert_int_equal(pack_bitmap_query(&result, b.pb, &b.walk, &tips, &none,
+					   &query, NULL),
+			 0);
+	assert_int_equal(bitset_count(&result.packed), 1);
+	assert_int_equal(result.others.nr, 1);
+	pack_bitmap_result_release(&result);
+	walk_tips_release(&tips);
+	filter_release(&filter);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 static void paths(void **state)
 {
 	char *path = pack_bitmap_path("objects/pack/pack-12");
@@ -504,6 +565,8 @@ int main(void)
 		cmocka_unit_test(bitmaps_are_tested),
 		cmocka_unit_test(wrong_bitmaps_are_noticed),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(no_memory_for_midx),
+		cmocka_unit_test(filtered_trees_are_not_read),
 		cmocka_unit_test(damage_is_noticed),
 		cmocka_unit_test(no_index),
 		cmocka_unit_test(damaged_before_pack),
