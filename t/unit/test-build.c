@@ -9,9 +9,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "bitmap/build.h"
+#include "bitmap/file-write.h"
 #include "bitmap/file.h"
+#include "t/unit/dag.h"
 #include "t/unit/randrepo.h"
 #include "walk/walk.h"
 
@@ -303,11 +306,159 @@ static void not_closed(void **state)
 	sample_release(&s);
 }
 
+/*
+ * Writes a bitmap index with a lookup table in memory. Its only bitmap is of
+ * the commit `c`, and has only the bit of this commit.
+ */
+static void write_below(struct buf *out, const struct sample *s, uint32_t c)
+{
+	uint32_t bit = s->bit_pos[s->walk.history.commits[c].obj_pos];
+	struct ewah types[BITMAP_TYPE_NR], set;
+	const struct bitmap_write_entry entry = {
+		.idx_pos = bitmap_space_idx_pos(s->in.space, bit),
+		.bitmap = &set,
+	};
+	const struct bitmap_write write = {
+		.algo = HASH_SHA1,
+		.object_nr = s->bits,
+		.types = types,
+		.entries = &entry,
+		.entry_nr = 1,
+		.lookup_table = true,
+	};
+
+	ewah_init(&set);
+	assert_int_equal(ewah_set(&set, bit), 0);
+	for (int i = 0; i < BITMAP_TYPE_NR; i++)
+		ewah_init(&types[i]);
+	assert_int_equal(bitmap_file_write(out, &write, NULL), 0);
+	ewah_release(&set);
+}
+
+/*
+ * A layer below has a bitmap of the selected commit. The build copies this
+ * bitmap instead of listing objects. The test sees this because the bitmap
+ * lacks the commit's tree. If the bitmap is damaged, the build fails.
+ */
+static void from_below(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmap_build_result built;
+	struct bitmap_space space;
+	struct bitmap_file below;
+	struct buf bytes = BUF_INIT;
+	struct ewah_view view;
+	struct sample s;
+	uint32_t oldest;
+
+	sample_init(&s, 20, &seed);
+	space = bitmap_space_of_pack(s.odb, &s.odb->packs[0],
+				     pack_get_rev(s.odb->packs[0].pack, NULL));
+	for (uint32_t i = 0; i < s.bits; i++)
+		assert_true(bitmap_space_bit(&space, &s.walk.space, i,
+					     &s.bit_pos[i]));
+	s.in.space = &space;
+	oldest = s.in.commits[0];
+	write_below(&bytes, &s, oldest);
+	assert_int_equal(bitmap_file_parse(&below, bytes.data, bytes.len,
+					   s.bits, HASH_SHA1, "below", NULL),
+			 0);
+	s.in.below = &below;
+	s.in.selected = &oldest;
+	s.in.selected_nr = 1;
+	assert_int_equal(bitmap_build(&built, &s.in, NULL), 0);
+	view = ewah_view_of(&built.entries[0].bitmap);
+	assert_int_equal(ewah_count(&view), 1);
+	bitmap_build_result_release(&built);
+	/* Change the offset of the bitmap. */
+	bytes.data[below.lookup + 4 - below.bytes] ^= 0x40;
+	assert_int_equal(bitmap_build(&built, &s.in, NULL), ERR_CORRUPT);
+	bitmap_build_result_release(&built);
+	bitmap_file_release(&below);
+	buf_release(&bytes);
+	sample_release(&s);
+}
+
+/*
+ * A history of three lines: a root with many objects, 40 commits that do not
+ * reach this root, and a child of the root. The bitmap of the child is XORed
+ * with that of its parent, although the 40 bitmaps between them are useless for
+ * an XOR.
+ */
+static void far_parent(void **state)
+{
+	enum { BETWEEN = 40, CHILD = 1 + BETWEEN, MANY = 200, STEP = 3 };
+	struct newobj many[MANY];
+	struct newobj_list lists[CHILD + 1] = {{.items = many, .nr = MANY}};
+	const struct newobj_set set = {.lists = lists, .nr = CHILD + 1};
+	uint32_t commits[CHILD + 1], bit_pos[CHILD + 1 + MANY], root = 0;
+	struct bitmap_build_result built;
+	struct bitmap_build_input in = {
+		.commits = commits,
+		.commit_nr = CHILD + 1,
+		.lists = &set,
+		.bit_pos = bit_pos,
+		.bits = STEP * (CHILD + 1 + MANY),
+		.selected = commits,
+		.selected_nr = CHILD + 1,
+	};
+	struct dag d;
+
+	dag_init(&d);
+	for (uint32_t c = 0; c <= CHILD; c++) {
+		uint32_t parent = c == CHILD ? root : c - 1;
+
+		dag_add(&d, 1000 + c, false, &parent, c > 1);
+		d.h.commits[c].obj_pos = commits[c] = c;
+	}
+	/* The objects are not adjacent, so bitmaps cannot be compressed. */
+	for (uint32_t i = 0; i < CHILD + 1 + MANY; i++)
+		bit_pos[i] = STEP * i;
+	for (uint32_t i = 0; i < MANY; i++)
+		many[i].obj_pos = CHILD + 1 + i;
+	in.history = &d.h;
+	assert_int_equal(bitmap_build(&built, &in, NULL), 0);
+	assert_int_equal(built.entries[CHILD].commit_nr, CHILD);
+	assert_int_equal(built.entries[CHILD].xor_offset, CHILD - root);
+	bitmap_build_result_release(&built);
+	dag_release(&d);
+}
+
+static void put(void *ctx, const char *text, size_t len)
+{
+	assert_int_equal(buf_append(ctx, text, len), 0);
+}
+
+/* Each bitmap is counted in the progress meter. */
+static void progress(void **state)
+{
+	uint64_t seed = random_seed();
+	struct buf text = BUF_INIT;
+	const struct progress_out out = {.put = put, .ctx = &text};
+	struct bitmap_build_result built;
+	struct sample s;
+
+	sample_init(&s, 10, &seed);
+	s.in.selected = s.found.revs.commits;
+	s.in.selected_nr = 4;
+	s.in.progress = &out;
+	assert_int_equal(bitmap_build(&built, &s.in, NULL), 0);
+	assert_string_equal(text.data, "Building bitmaps:  25% (1/4)\r"
+				       "Building bitmaps:  50% (2/4)\r"
+				       "Building bitmaps:  75% (3/4)\r"
+				       "Building bitmaps: 100% (4/4)\r"
+				       "Building bitmaps: 100% (4/4), done.\n");
+	bitmap_build_result_release(&built);
+	buf_release(&text);
+	sample_release(&s);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(any_selection),
-		cmocka_unit_test(not_closed),
+		cmocka_unit_test(any_selection), cmocka_unit_test(not_closed),
+		cmocka_unit_test(from_below),    cmocka_unit_test(far_parent),
+		cmocka_unit_test(progress),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

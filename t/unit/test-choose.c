@@ -280,6 +280,53 @@ static void configured_budget(void **state)
 }
 
 /*
+ * Returns the number of words that the pseudo-merges take in the file: their
+ * bitmaps, four more words each, and 12 bytes for each of their commits.
+ */
+static size_t groups_in_file(const struct bitmap_build_result *built)
+{
+	size_t words = pseudo_words(built);
+
+	for (size_t i = 0; i < built->group_nr; i++) {
+		struct ewah_view v = ewah_view_of(&built->groups[i].commits);
+
+		words += v.word_nr + 4 + ewah_count(&v) * 3 / 2;
+	}
+	return words;
+}
+
+/*
+ * Bitmaps and pseudo-merges of scattered objects are large. So the first choice
+ * exceeds the configured budget, and a smaller one must be found. It must
+ * contain pseudo-merges. The commits spread over the history must use most of
+ * the budget.
+ */
+static void budget_of_large_bitmaps(void **state)
+{
+	static const size_t budgets[] = {12000, 25000};
+	struct sample *s = sample_new();
+	uint64_t seed = random_seed();
+
+	number(s, true, &seed);
+	s->in.pseudo = &s->pseudo;
+	for (uint32_t c = COMMITS; c < ALL; c++)
+		s->is_tip[c] = SELECT_REF;
+	for (size_t i = 0; i < ARRAY_NR(budgets); i++) {
+		struct bitmap_build_result built = {0};
+		size_t words;
+
+		s->in.budget_words = budgets[i];
+		assert_int_equal(bitmap_choose(&built, &s->in, NULL), 0);
+		words = entry_words(&built) + 4 * built.entry_nr;
+		assert_true(words > budgets[i] / 4 * 3);
+		assert_true(built.group_nr > 0);
+		assert_true(words + groups_in_file(&built) <= budgets[i]);
+		bitmap_build_result_release(&built);
+	}
+	sample_free(s);
+}
+
+/*
  * A branch gets a bitmap near its tip if a fetch would otherwise walk many
  * commits to the nearest bitmap. This is the case for the 40 oldest topic
  * branches.
@@ -332,6 +379,7 @@ int main(void)
 		cmocka_unit_test(pseudo_merges),
 		cmocka_unit_test(tips),
 		cmocka_unit_test(configured_budget),
+		cmocka_unit_test(budget_of_large_bitmaps),
 		cmocka_unit_test(far_branches),
 	};
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "t/unit/bitmaprepo.h"
+#include "t/unit/midxbitmap.h"
 
 static void check_repository(struct randrepo *r)
 {
@@ -144,12 +144,66 @@ static void budget(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * Writes a multi-pack-index whose bitmap index has the budget `budget`, in
+ * bytes. Returns the length of the bitmap index.
+ */
+static size_t midx_with_budget(const struct randrepo *r, uint64_t budget)
+{
+	struct multi_pack_result result;
+	struct newpack_options newpack;
+	struct multi_pack_options o = {.bitmap = &newpack};
+	struct bitmaprepo b;
+	struct refs *refs;
+	struct odb *odb;
+	size_t len;
+
+	assert_int_equal(newpack_options_load(&newpack, &r->t.repo, NULL), 0);
+	newpack.hash_cache = false;
+	newpack.bitmap_budget = budget;
+	assert_int_equal(refs_open(&refs, &r->t.repo, NULL), 0);
+	assert_int_equal(odb_open(&odb, &r->t.repo, NULL, NULL), 0);
+	o.refs = refs;
+	assert_int_equal(multi_pack_write(&result, odb, &o, NULL), 0);
+	odb_close(odb);
+	refs_close(refs);
+	bitmaprepo_open(&b, r);
+	assert_non_null(b.pb->space.midx);
+	len = b.pb->map.len;
+	bitmaprepo_close(&b);
+	tmprepo_remove(&r->t, "objects/pack/multi-pack-index");
+	return len;
+}
+
+/*
+ * Commits, trees and blobs alternate in the pack, and a bitmap index over a
+ * multi-pack-index keeps this order. So the four type bitmaps are large, and
+ * the budget includes them.
+ */
+static void budget_with_large_types(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+	size_t least;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 300);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	/* Even with the smallest budget, some bitmaps are written. */
+	least = midx_with_budget(&r, 1);
+	for (size_t budget = 2 * least; budget < 4 * least; budget += least / 2)
+		assert_true(midx_with_budget(&r, budget) <= budget);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_bitmap),
 		cmocka_unit_test(layouts),
 		cmocka_unit_test(budget),
+		cmocka_unit_test(budget_with_large_types),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,24 @@ static void limited(void **state)
 }
 
 /*
+ * If only one bitmap is allowed, the longer of two branches gets it, although
+ * the other branch is further from the root.
+ */
+static void longest_first(void **state)
+{
+	struct sample *s = sample_new();
+	uint32_t main = add_line(s, 0, 1000);
+	uint32_t longer = add_line(s, main - 500, 300);
+	uint32_t shorter = add_line(s, main, 200);
+
+	s->has_bitmap[main] = s->has_bitmap[main - 500] = 1;
+	s->is_tip[longer] = s->is_tip[shorter] = SELECT_BRANCH;
+	assert_int_equal(select_tips(s, 1), 1);
+	assert_true(s->has_bitmap[longer]);
+	sample_free(s);
+}
+
+/*
  * Each tip is a merge of the main line with a long side branch of its own. A
  * bitmap on the main line does not cover the side branch. So each tip gets a
  * bitmap.
@@ -221,7 +239,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_far_tips), cmocka_unit_test(one_for_many),
 		cmocka_unit_test(single_tips), cmocka_unit_test(limited),
-		cmocka_unit_test(merges),
+		cmocka_unit_test(merges),      cmocka_unit_test(longest_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
