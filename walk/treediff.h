@@ -6,6 +6,7 @@
  *   treepair.c      pairs of versions of files, for deltas
  *   tree-changes.c  new objects of a tree that is similar to another tree
  *
+ * tree-tally.h counts at how many paths two trees have an object.
  * graph-write/path-changes.h finds the changed paths of many pairs of trees.
  */
 #ifndef WALK_TREEDIFF_H

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts paths. An object may be at several paths of a tree: equal files, or
+ * equal directories with everything below them. The *tally* of two trees has
+ * each object that is at more paths of one tree than of the other tree. From
+ * the paths in the old tree and the tally follow the paths in the new tree, so
+ * also which objects the new tree does not have any more.
+ *
+ * Only directories that differ are read.
+ */
+#ifndef WALK_TREE_TALLY_H
+#define WALK_TREE_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "odb/odb.h"
+#include "walk/objspace.h"
+
+/* An object, and how many more paths it has in the new tree. */
+struct tree_tally_row {
+	uint32_t obj_pos;
+	/*
+	 * number of paths in the new tree minus number of paths in the old tree
+	 */
+	int32_t paths;
+	uint8_t type; /* OBJ_TREE or OBJ_BLOB */
+};
+
+struct tree_tally {
+	struct tree_tally_row *rows; /* owned */
+	size_t nr, alloc;
+};
+
+#define TREE_TALLY_INIT                                                        \
+	{                                                                      \
+		NULL, 0, 0                                                     \
+	}
+
+/* Stands for an empty tree, which is no object. */
+#define TREE_TALLY_NONE UINT32_MAX
+
+/*
+ * Sets *tally, which must be initialised, to the tally of two trees, given by
+ * obj_pos. `old_tree` may be TREE_TALLY_NONE; the tally then has all objects of
+ * the new tree. The trees themselves count as objects at the empty path.
+ * Commits of submodules are left out. Rows ascend by obj_pos; each object has
+ * one row, and `paths` of a row is not 0.
+ *
+ * Returns 0, or 1 if the trees differ in more than `max` paths; a path with
+ * different objects counts twice. Returns ERR_MISSING if a tree is missing,
+ * ERR_CORRUPT if a tree is malformed or an object is named both as a tree and
+ * as a blob, or another negative error code. The caller releases *tally in all
+ * cases. Cost: the differing directories of both trees are read.
+ */
+int tree_tally_compare(struct tree_tally *tally, struct objspace *space,
+		       struct odb_reader *reader, uint32_t old_tree,
+		       uint32_t new_tree, size_t max, struct error *err);
+void tree_tally_release(struct tree_tally *tally);
+
+#endif
