@@ -9,6 +9,13 @@
 #include "packs/prepare.h"
 #include "refs/refs.h"
 
+/* The description of an answer's tree, and the memory that it borrows. */
+struct prepared_described {
+	struct prepared_tree tree;
+	struct prepared_place *places;   /* owned */
+	struct prepared_repeat *repeats; /* owned */
+};
+
 /* A frequent request and its answer. */
 struct preparation {
 	/* owned: the ids that the request wants, one or more */
@@ -27,6 +34,7 @@ struct preparation {
 	 * answer with tags.
 	 */
 	struct prepared_run *plain, *tagged;
+	struct prepared_described tree;
 	/*
 	 * Owned: the tags that only the answer with tags has. Bit i stands for
 	 * tags[i] of struct preparing.
@@ -83,6 +91,20 @@ int prepare_find(struct found *found, const struct preparing *p,
  */
 bool prepare_has_history(const struct preparation *item,
 			 const struct found *found);
+
+/*
+ * Describe the tree of the answer to a request of depth 1. `found`: the objects
+ * of the answer, found by prepare_find(). `space`: the bit space of the pack
+ * that has all objects. `plain`: the answer without
+ * tags, which has the bits `objects`. out->tree.is_known is false if the tree
+ * has too many repeated objects. Returns 0 or ERR_NOMEM. The caller releases
+ * *out in both cases.
+ */
+int prepare_tree(struct prepared_described *out, struct found *found,
+		 const struct bitmap_space *space,
+		 const struct prepared_content *plain,
+		 const struct bitset *objects, struct error *err);
+void prepare_tree_release(struct prepared_described *tree);
 
 /*
  * Compute the checksum of a pack with these objects. All bytes of the objects

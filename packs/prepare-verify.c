@@ -119,6 +119,45 @@ static int is_found(const struct preparing *p, struct found *found,
 	return true;
 }
 
+static bool are_same(const struct prepared_tree *a,
+		     const struct prepared_tree *b, size_t run_nr)
+{
+	if (!a->is_known || a->repeat_nr != b->repeat_nr ||
+	    !oid_equal(&a->order, &b->order))
+		return false;
+	for (size_t i = 0; i < a->repeat_nr; i++)
+		if (a->repeats[i].idx_pos != b->repeats[i].idx_pos ||
+		    a->repeats[i].paths != b->repeats[i].paths)
+			return false;
+	for (size_t i = 0; i < run_nr; i++)
+		if (a->places[i].first != b->places[i].first ||
+		    a->places[i].nr != b->places[i].nr)
+			return false;
+	return true;
+}
+
+/*
+ * Returns 1 if the description of the answer's tree is right, 0 if not, or a
+ * negative error code.
+ */
+static int verify_tree(const struct preparing *p,
+		       const struct prepared_answer *answer,
+		       const struct bitset *objects, struct found *found,
+		       struct error *err)
+{
+	struct prepared_described tree;
+	struct bitmap_space space;
+	int ret = open_space(&space, p, err);
+
+	if (ret < 0)
+		return ret;
+	ret = prepare_tree(&tree, found, &space, &answer->plain, objects, err);
+	if (!ret)
+		ret = are_same(&tree.tree, &answer->tree, answer->plain.run_nr);
+	prepare_tree_release(&tree);
+	return ret;
+}
+
 /*
  * Returns 1 if the answer to a request has exactly these objects, 0 if not, or
  * a negative error code. If the repository no longer has the history, the
@@ -137,6 +176,8 @@ static int verify_found(const struct preparing *p,
 	ret = prepare_has_history(item, &found)
 		      ? is_found(p, &found, objects, err)
 		      : true;
+	if (ret > 0 && item->answer.tree.is_known)
+		ret = verify_tree(p, &item->answer, objects, &found, err);
 	found_close(&found);
 	return ret;
 }
@@ -148,14 +189,16 @@ static int verify_found(const struct preparing *p,
  * of them. If they do not, the result is 1.
  */
 static int verify_request(const struct preparing *p,
-			  const struct prepared_request *request,
+			  const struct prepared_answer *answer,
 			  const struct bitset *objects, struct error *err)
 {
+	const struct prepared_request *request = &answer->request;
 	struct oid want = request->id;
 	const struct preparation single = {
 		.wants = &want,
 		.want_nr = 1,
 		.is_depth_1 = request->kind == PREPARED_DEPTH_1,
+		.answer = *answer,
 	};
 	int ret = 1;
 
@@ -176,7 +219,7 @@ static int verify_answer(const struct preparing *p, const struct prepared *file,
 	int ret = verify_content(p, &answer->plain, &objects, err);
 
 	if (ret > 0)
-		ret = verify_request(p, &answer->request, &objects, err);
+		ret = verify_request(p, answer, &objects, err);
 	if (ret > 0)
 		ret = verify_content(p, &answer->tagged, &tagged, err);
 	if (ret > 0)

@@ -108,6 +108,21 @@ static int keep_tags(struct ewah *along, const struct preparing *p,
 	return 0;
 }
 
+/* Describe the tree of an answer of depth 1, which has the bits `objects`. */
+static int keep_tree(struct preparation *item, struct found *found,
+		     const struct bitset *objects, struct error *err)
+{
+	struct prepared_answer *answer = &item->answer;
+	int ret;
+
+	if (!item->is_depth_1)
+		return 0;
+	ret = prepare_tree(&item->tree, found, &found->space, &answer->plain,
+			   objects, err);
+	answer->tree = item->tree.tree;
+	return ret;
+}
+
 static int keep(const struct preparing *p, struct preparation *item,
 		struct found *found, const struct bitset *objects,
 		struct error *err)
@@ -123,6 +138,8 @@ static int keep(const struct preparing *p, struct preparation *item,
 	if (!ret)
 		ret = keep_tags(&item->along, p, found, all, err);
 	answer->along = ewah_view_of(&item->along);
+	if (!ret)
+		ret = keep_tree(item, found, objects, err);
 	item->is_done = !ret;
 	return ret;
 }
@@ -300,6 +317,7 @@ void preparing_release(struct preparing *p)
 	for (size_t i = 0; i < p->nr; i++) {
 		free(p->list[i].plain);
 		free(p->list[i].tagged);
+		prepare_tree_release(&p->list[i].tree);
 		ewah_release(&p->list[i].along);
 		free(p->list[i].wants);
 	}

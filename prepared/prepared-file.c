@@ -13,14 +13,17 @@
 
 static const char magic[] = "PREP";
 
-enum { VERSION = 2, RUN_LEN = 16 };
+enum { VERSION = 3, RUN_LEN = 16, PLACE_LEN = 8, REPEAT_LEN = 8 };
+
+/* This number of repeated objects means that the tree is not known. */
+#define NO_TREE UINT32_MAX
 
 /* State of parsing a file of prepared answers. */
 struct parsing {
 	struct prepared *p;
 	struct cursor c;
-	/* number of runs parsed so far */
-	size_t run_nr;
+	/* numbers of runs, places and repeated objects parsed so far */
+	size_t run_nr, place_nr, repeat_nr;
 	/* whether the file ends too early */
 	bool is_short;
 	const char *name;
@@ -94,6 +97,81 @@ static bool has_view(struct cursor c)
 	       cursor_left(&c) >= 8 * (uint64_t)word_nr + last_rlw_len;
 }
 
+/*
+ * Parse a repeated object of a tree. An object that is not after the previous
+ * one is an error.
+ */
+static int parse_repeat(struct parsing *g, struct prepared_tree *tree)
+{
+	struct prepared_repeat *repeat = &g->p->repeats[g->repeat_nr];
+
+	if (!cursor_be32(&g->c, &repeat->idx_pos) ||
+	    !cursor_be32(&g->c, &repeat->paths))
+		return ends_within(g, "a repeated object");
+	if (repeat->paths < 2 || repeat->paths > INT32_MAX ||
+	    (tree->repeat_nr && repeat->idx_pos <= repeat[-1].idx_pos))
+		return corrupt(g, "wrong repeated object");
+	g->repeat_nr++;
+	tree->repeat_nr++;
+	return 0;
+}
+
+/*
+ * Parse the objects of a run. `end` is the position after the last object of
+ * the previous run.
+ */
+static int parse_place(struct parsing *g, uint32_t *end)
+{
+	struct prepared_place *place = &g->p->places[g->place_nr];
+
+	if (!cursor_be32(&g->c, &place->first) ||
+	    !cursor_be32(&g->c, &place->nr))
+		return ends_within(g, "the place of a run");
+	if (place->first < *end || !place->nr ||
+	    place->nr > UINT32_MAX - place->first)
+		return corrupt(g, "places of runs are not in order");
+	*end = place->first + place->nr;
+	g->place_nr++;
+	return 0;
+}
+
+static int parse_places(struct parsing *g, struct prepared_tree *tree,
+			const struct prepared_content *plain)
+{
+	uint64_t nr = 0;
+	uint32_t end = 0;
+	int ret = 0;
+
+	tree->places = g->p->places + g->place_nr;
+	for (size_t i = 0; i < plain->run_nr && !ret; i++) {
+		ret = parse_place(g, &end);
+		if (!ret)
+			nr += tree->places[i].nr;
+	}
+	if (!ret && nr != plain->object_nr)
+		ret = corrupt(g, "runs have another number of objects");
+	if (!ret && !take_oid(g, &tree->order))
+		ret = ends_within(g, "an answer");
+	return ret;
+}
+
+static int parse_tree(struct parsing *g, struct prepared_answer *answer)
+{
+	struct prepared_tree *tree = &answer->tree;
+	uint32_t nr;
+	int ret = 0;
+
+	if (!cursor_be32(&g->c, &nr))
+		return ends_within(g, "an answer");
+	tree->is_known = nr != NO_TREE;
+	if (!tree->is_known)
+		return 0;
+	tree->repeats = g->p->repeats + g->repeat_nr;
+	for (uint32_t i = 0; i < nr && !ret; i++)
+		ret = parse_repeat(g, tree);
+	return ret ? ret : parse_places(g, tree, &answer->plain);
+}
+
 static int parse_answer(struct parsing *g, struct prepared_answer *answer)
 {
 	int ret;
@@ -110,7 +188,7 @@ static int parse_answer(struct parsing *g, struct prepared_answer *answer)
 		ret = ewah_view_parse(&answer->along, &g->c, g->err);
 	if (!ret && answer->along.bits > g->p->tag_nr)
 		ret = corrupt(g, "a tag comes along that is not listed");
-	return ret;
+	return ret ? ret : parse_tree(g, answer);
 }
 
 static int parse_header(struct parsing *g, uint16_t *nr)
@@ -151,7 +229,9 @@ static int parse_answers(struct parsing *g, uint16_t nr)
 		return ends_within(g, "an answer");
 	p->answers = mem_calloc(nr, sizeof(*p->answers));
 	p->runs = mem_alloc(left / RUN_LEN + 1, sizeof(*p->runs));
-	if (!p->answers || !p->runs)
+	p->places = mem_alloc(left / PLACE_LEN + 1, sizeof(*p->places));
+	p->repeats = mem_alloc(left / REPEAT_LEN + 1, sizeof(*p->repeats));
+	if (!p->answers || !p->runs || !p->places || !p->repeats)
 		return error_nomem(g->err);
 	for (; p->nr < nr && !ret; p->nr++)
 		ret = parse_answer(g, &p->answers[p->nr]);
@@ -191,6 +271,8 @@ void prepared_close(struct prepared *p)
 {
 	free(p->answers);
 	free(p->runs);
+	free(p->places);
+	free(p->repeats);
 	sys_map_close(&p->map);
 	*p = (struct prepared)PREPARED_INIT;
 }
@@ -235,6 +317,32 @@ static int write_content(struct buf *out, enum hash_algo algo,
 	return ret;
 }
 
+/* Append two numbers of 4 bytes. Returns 0 or ERR_NOMEM. */
+static int write_pair(struct buf *out, uint32_t a, uint32_t b)
+{
+	int ret = buf_append_be32(out, a);
+
+	return ret ? ret : buf_append_be32(out, b);
+}
+
+static int write_tree(struct buf *out, enum hash_algo algo,
+		      const struct prepared_answer *answer)
+{
+	const struct prepared_tree *tree = &answer->tree;
+	int ret;
+
+	if (!tree->is_known)
+		return buf_append_be32(out, NO_TREE);
+	ret = buf_append_be32(out, (uint32_t)tree->repeat_nr);
+	for (size_t i = 0; i < tree->repeat_nr && !ret; i++)
+		ret = write_pair(out, tree->repeats[i].idx_pos,
+				 tree->repeats[i].paths);
+	for (size_t i = 0; i < answer->plain.run_nr && !ret; i++)
+		ret = write_pair(out, tree->places[i].first,
+				 tree->places[i].nr);
+	return ret ? ret : buf_append(out, tree->order.bytes, hash_len(algo));
+}
+
 static int write_answer(struct buf *out, enum hash_algo algo,
 			const struct prepared_answer *answer)
 {
@@ -246,7 +354,9 @@ static int write_answer(struct buf *out, enum hash_algo algo,
 		ret = write_content(out, algo, &answer->plain);
 	if (!ret)
 		ret = write_content(out, algo, &answer->tagged);
-	return ret ? ret : ewah_view_write(out, &answer->along);
+	if (!ret)
+		ret = ewah_view_write(out, &answer->along);
+	return ret ? ret : write_tree(out, algo, answer);
 }
 
 int prepared_write(struct buf *out, const struct prepared *p)

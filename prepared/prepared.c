@@ -29,14 +29,29 @@ static bool is_within(const struct prepared_content *content, uint64_t end)
 	return last->off + last->len <= end;
 }
 
-/* Returns whether the runs of all answers are inside the pack. */
+/* Returns whether the objects of an answer's tree are in the pack. */
+static bool has_tree(const struct prepared_answer *answer, uint32_t object_nr)
+{
+	const struct prepared_tree *tree = &answer->tree;
+	const struct prepared_place *last;
+
+	if (!tree->is_known)
+		return true;
+	last = &tree->places[answer->plain.run_nr - 1];
+	return last->first + last->nr <= object_nr &&
+	       (!tree->repeat_nr ||
+		tree->repeats[tree->repeat_nr - 1].idx_pos < object_nr);
+}
+
+/* Returns whether all answers are about objects inside the pack. */
 static bool fits_pack(const struct prepared *p)
 {
 	uint64_t end = p->pack->pack->file.len - hash_len(p->algo);
 
 	for (size_t i = 0; i < p->nr; i++)
 		if (!is_within(&p->answers[i].plain, end) ||
-		    !is_within(&p->answers[i].tagged, end))
+		    !is_within(&p->answers[i].tagged, end) ||
+		    !has_tree(&p->answers[i], p->pack->pack->idx.nr))
 			return false;
 	return true;
 }
@@ -225,6 +240,56 @@ bool prepared_has(const struct prepared_content *content, uint64_t off)
 			low = mid + 1;
 	}
 	return false;
+}
+
+uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos)
+{
+	size_t low = 0, high = tree->repeat_nr;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (tree->repeats[mid].idx_pos == idx_pos)
+			return tree->repeats[mid].paths;
+		if (tree->repeats[mid].idx_pos < idx_pos)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return 1;
+}
+
+/* Add the objects of one run to the hash. */
+static void hash_place(struct hash_ctx *hash,
+		       const struct prepared_place *place,
+		       const struct pack_rev *rev)
+{
+	uint8_t bytes[4096];
+	size_t len = 0;
+
+	for (uint32_t i = 0; i < place->nr; i++) {
+		store_be32(bytes + len,
+			   pack_rev_idx_pos(rev, place->first + i));
+		len += 4;
+		if (len == sizeof(bytes) || i + 1 == place->nr) {
+			hash_update(hash, bytes, len);
+			len = 0;
+		}
+	}
+}
+
+int prepared_hash_order(struct oid *order, const struct prepared_tree *tree,
+			size_t run_nr, const struct pack_rev *rev)
+{
+	struct hash_ctx hash;
+
+	if (hash_init(&hash, rev->idx->algo) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < run_nr; i++)
+		hash_place(&hash, &tree->places[i], rev);
+	hash_final(&hash, order);
+	hash_release(&hash);
+	return 0;
 }
 
 uint64_t prepared_bytes(const struct prepared_content *content)

@@ -9,12 +9,13 @@
  * The file is objects/info/prepared. All numbers are big-endian.
  * Documentation/format/prepared.md has an example byte by byte:
  *
- * "PREP" | version 2: 1 | hash id: 1 | number of answers: 2 number of tags: 4
+ * "PREP" | version 3: 1 | hash id: 1 | number of answers: 2 number of tags: 4
  * checksum of the pack they are about ids of tags, ascending of each answer:
  *    the request: 1, and an id
  *    content without tags
  *    content with tags
  *    which of the listed tags the content with tags adds: a bitmap
+ *    tree of the wanted commit, if the request has depth 1
  * checksum of all of the above
  *
  * content:
@@ -32,6 +33,17 @@
  * The number of a request says its kind: a clone of all that one id reaches
  * (1), the same with depth 1 (2), and both for several ids (3, 4). Several ids
  * are stored as the hash of these ids, ascending, each once.
+ *
+ * tree:
+ *    number of repeated objects: 4; 2^32 - 1: unknown, and nothing follows
+ *    of each, ascending: position in the index: 4 | number of paths: 4
+ *    of each run of the content without tags:
+ *       position of its first object in the pack: 4 | number of objects: 4
+ *    hash of the positions in the index of all objects of these runs: 4 each
+ *
+ * A *repeated* object is at several paths of the tree of the wanted commit. So
+ * a similar tree, in which one of these paths has changed, still has the
+ * object (packing/find-near.c).
  *
  * The file is an extension of this project; other implementations ignore it. It
  * can be deleted at any time. It is ignored when its pack is gone.
@@ -91,11 +103,43 @@ struct prepared_content {
 	size_t run_nr;
 };
 
+/* A tree or blob at several paths of a tree. */
+struct prepared_repeat {
+	uint32_t idx_pos; /* position in the index of the pack */
+	uint32_t paths;   /* number of paths, two or more */
+};
+
+/* The objects of a run: [first, first + nr), by pack_pos. */
+struct prepared_place {
+	uint32_t first, nr;
+};
+
+/*
+ * The tree of an answer of depth 1. The following facts show which objects a
+ * similar tree has (packing/find-near.c).
+ */
+struct prepared_tree {
+	/* false: unknown; all other fields are then empty */
+	bool is_known;
+	/* borrowed: the objects of each run of the content without tags */
+	const struct prepared_place *places;
+	/*
+	 * Hash of the positions in the index of all these objects: a be32 for
+	 * each object, in the order of the pack. So the order of the pack can
+	 * be checked for these objects only.
+	 */
+	struct oid order;
+	/* borrowed: repeated objects of the tree, with ascending idx_pos */
+	const struct prepared_repeat *repeats;
+	size_t repeat_nr;
+};
+
 struct prepared_answer {
 	struct prepared_request request;
 	struct prepared_content plain, tagged;
 	/* Borrowed; bit i is set if `tagged` adds the i-th tag of the file. */
 	struct ewah_view along;
+	struct prepared_tree tree;
 };
 
 /* An opened file of prepared answers. Immutable; threads may share it. */
@@ -116,8 +160,10 @@ struct prepared {
 	 * `runs`.
 	 */
 	struct prepared_answer *answers;
-	/* owned: the runs of all answers */
+	/* owned: the runs, places and repeated objects of all answers */
 	struct prepared_run *runs;
+	struct prepared_place *places;
+	struct prepared_repeat *repeats;
 	size_t nr;
 };
 
@@ -220,6 +266,20 @@ bool prepared_find_tag(const struct prepared *p, const struct oid *tag,
  * Returns whether a run of the content has the entry at an offset of the pack.
  */
 bool prepared_has(const struct prepared_content *content, uint64_t off);
+
+/*
+ * Returns the number of paths at which a tree has an object, which is in the
+ * content of the answer and has this idx_pos.
+ */
+uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos);
+
+/*
+ * Compute tree->order for the objects of the runs, whose number is `run_nr`.
+ * `rev` is the order of the pack, which may be wrong. tree->places must be
+ * inside the pack. Returns 0 or ERR_NOMEM.
+ */
+int prepared_hash_order(struct oid *order, const struct prepared_tree *tree,
+			size_t run_nr, const struct pack_rev *rev);
 
 /* Returns the number of bytes in all runs of the content. */
 uint64_t prepared_bytes(const struct prepared_content *content);

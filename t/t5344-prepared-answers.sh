@@ -341,9 +341,9 @@ left_alone () {
 
 test_expect_success 'a file of another version is ignored' '
 	chmod u+w r.git/objects/info/prepared &&
-	printf "\003" | dd of=r.git/objects/info/prepared bs=1 seek=4 \
+	printf "\002" | dd of=r.git/objects/info/prepared bs=1 seek=4 \
 		conv=notrunc 2>dd &&
-	left_alone "^note: .*info/prepared: written by another version (3)"
+	left_alone "^note: .*info/prepared: written by another version (2)"
 '
 
 test_expect_success 'a truncated file of prepared answers is ignored' '

@@ -17,6 +17,19 @@ static void use_content(const struct prepared *p,
 	require(!prepared_has(content, content->runs[0].off - 1));
 }
 
+static void use_tree(const struct prepared_answer *answer)
+{
+	const struct prepared_tree *tree = &answer->tree;
+	uint64_t nr = 0;
+
+	for (size_t i = 0; i < tree->repeat_nr; i++)
+		require(prepared_paths(tree, tree->repeats[i].idx_pos) ==
+			tree->repeats[i].paths);
+	for (size_t i = 0; i < answer->plain.run_nr && tree->is_known; i++)
+		nr += tree->places[i].nr;
+	require(!tree->is_known || nr == answer->plain.object_nr);
+}
+
 static void use(const struct prepared *p)
 {
 	struct oid oid;
@@ -28,6 +41,7 @@ static void use(const struct prepared *p)
 		require(prepared_find(p, &answer->request) != NULL);
 		use_content(p, &answer->plain);
 		use_content(p, &answer->tagged);
+		use_tree(answer);
 		require(!p->tag_nr || !ewah_test(&answer->along, p->tag_nr));
 	}
 	for (uint32_t i = 0; i < p->tag_nr; i++) {

@@ -636,12 +636,15 @@ static void what_is_wrong(void **state)
 	uint64_t seed = random_seed();
 	size_t id_len = hash_len(HASH_SHA1);
 	const size_t plain = 1 + id_len,
-		     wrong[] = {
-			     plain,               /* checksum */
-			     plain + id_len + 3,  /* number of objects */
-			     plain + id_len + 15, /* offset of the first run */
-			     plain + id_len + 23, /* length of the first run */
-		     };
+		     wrong[] =
+			     {
+				     plain, /* checksum */
+				     plain + id_len +
+					     15, /* offset of the first run */
+				     plain + id_len +
+					     23, /* length of the first run */
+			     },
+		     count = plain + id_len + 3; /* number of objects */
 	struct error err = ERROR_INIT;
 	struct preparedrepo p;
 	size_t nr;
@@ -653,12 +656,71 @@ static void what_is_wrong(void **state)
 		assert_int_equal(verify(&p, &nr, &err), ERR_CORRUPT);
 		assert_non_null(strstr(err.msg, "is wrong"));
 	}
+	write_changed(&p, count, 1);
+	assert_int_equal(verify(&p, &nr, &err), ERR_CORRUPT);
+	assert_non_null(strstr(err.msg, "another number of objects"));
 	/*
 	 * Change the kind of the request: a clone of depth 1 becomes a full
 	 * clone.
 	 */
 	write_changed(&p, 0, PREPARED_CLONE ^ PREPARED_DEPTH_1);
 	assert_true(verify(&p, &nr, NULL) < 0);
+	preparedrepo_release(&p);
+}
+
+/* Write the file of prepared answers again, after p->prepared was changed. */
+static int verify_changed(struct preparedrepo *p, struct error *err)
+{
+	struct buf bytes = BUF_INIT;
+	size_t nr;
+
+	assert_int_equal(prepared_write(&bytes, &p->prepared), 0);
+	tmprepo_remove(&p->r.t, "objects/info/prepared");
+	tmprepo_write_len(&p->r.t, "objects/info/prepared", bytes.data,
+			  bytes.len);
+	buf_release(&bytes);
+	return verify(p, &nr, err);
+}
+
+/* Returns whether prepare_verify() says that an answer is wrong. */
+static bool is_found_wrong(struct preparedrepo *p)
+{
+	struct error err = ERROR_INIT;
+
+	return verify_changed(p, &err) == ERR_CORRUPT &&
+	       strstr(err.msg, "is wrong");
+}
+
+/*
+ * prepare_verify() finds a wrong description of a tree. It accepts an answer
+ * without a description.
+ */
+static void wrong_tree(void **state)
+{
+	static const char config[] = "[repack]\ntipIsland = true\n";
+	uint64_t seed = random_seed();
+	struct prepared_repeat none[] = {{0, 2}};
+	struct prepared_tree right, *tree;
+	struct error err = ERROR_INIT;
+	struct preparedrepo p;
+
+	preparedrepo_init(&p, HASH_SHA1, config, &seed);
+	assert_int_equal(p.prepared.answers[0].request.kind, PREPARED_DEPTH_1);
+	tree = &p.prepared.answers[0].tree;
+	assert_true(tree->is_known);
+	right = *tree;
+	tree->order.bytes[3] ^= 1;
+	assert_true(is_found_wrong(&p));
+	*tree = right;
+	tree->repeat_nr = right.repeat_nr ? 0 : 1;
+	tree->repeats = none;
+	assert_true(is_found_wrong(&p));
+	*tree = right;
+	assert_int_equal(verify_changed(&p, &err), 0);
+	p.prepared.places[p.prepared.answers[0].plain.run_nr - 1].first++;
+	assert_true(verify_changed(&p, &err) < 0);
+	tree->is_known = false;
+	assert_int_equal(verify_changed(&p, &err), 0);
 	preparedrepo_release(&p);
 }
 
@@ -733,6 +795,7 @@ int main(void)
 		cmocka_unit_test(clones_by_walk),
 		cmocka_unit_test(unless_it_is_unwanted),
 		cmocka_unit_test(what_is_wrong),
+		cmocka_unit_test(wrong_tree),
 		cmocka_unit_test(clones_after_pushes),
 		cmocka_unit_test(wants_of_any),
 		cmocka_unit_test(wrong_wants),

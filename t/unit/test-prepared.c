@@ -21,11 +21,14 @@
 #define ANSWERS 5
 #define RUNS 40
 #define TAGS 70
+#define REPEATS 9
 
 struct file {
 	struct prepared made;
 	struct prepared_answer answers[ANSWERS];
 	struct prepared_run runs[2 * ANSWERS][RUNS];
+	struct prepared_place places[ANSWERS][RUNS];
+	struct prepared_repeat repeats[ANSWERS][REPEATS];
 	struct ewah along[ANSWERS];
 	uint8_t tags[TAGS * OID_MAX_LEN];
 	struct buf bytes;
@@ -68,6 +71,37 @@ static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 	f->answers[answer].along = ewah_view_of(&f->along[answer]);
 }
 
+/*
+ * Describe the tree of an answer. The objects of the content without tags are
+ * in its runs: one in each, and the others in the last.
+ */
+static void random_tree(struct file *f, size_t answer, uint64_t *seed)
+{
+	struct prepared_answer *a = &f->answers[answer];
+	struct prepared_place *places = f->places[answer];
+	struct prepared_repeat *repeats = f->repeats[answer];
+	uint32_t at = 0, idx_pos = 0;
+
+	a->tree.is_known = answer % 2;
+	if (!a->tree.is_known)
+		return;
+	for (size_t i = 0; i < a->plain.run_nr; i++) {
+		at += (uint32_t)(random_next(seed) % 9);
+		places[i] = (struct prepared_place){at++, 1};
+	}
+	places[a->plain.run_nr - 1].nr += a->plain.object_nr -
+					  (uint32_t)a->plain.run_nr;
+	a->tree.places = places;
+	a->tree.repeats = repeats;
+	a->tree.repeat_nr = random_next(seed) % (REPEATS + 1);
+	for (size_t i = 0; i < a->tree.repeat_nr; i++) {
+		repeats[i].idx_pos = idx_pos;
+		repeats[i].paths = 2 + (uint32_t)(random_next(seed) % 99);
+		idx_pos += 2 + (uint32_t)(random_next(seed) % 9999);
+	}
+	random_oid(&a->tree.order, f->made.algo, seed);
+}
+
 static void file_init(struct file *f, enum hash_algo algo, size_t nr,
 		      uint64_t *seed)
 {
@@ -88,6 +122,7 @@ static void file_init(struct file *f, enum hash_algo algo, size_t nr,
 		random_content(&answer->plain, f->runs[2 * i], algo, seed);
 		random_content(&answer->tagged, f->runs[2 * i + 1], algo, seed);
 		random_tags(f, i, seed);
+		random_tree(f, i, seed);
 	}
 	assert_int_equal(prepared_write(&f->bytes, &f->made), 0);
 }
@@ -135,6 +170,28 @@ static void check_content(const struct prepared *p,
 	assert_null(prepared_find_content(p, expect->runs, expect->run_nr));
 }
 
+static void check_tree(const struct prepared_tree *tree,
+		       const struct prepared_tree *expect, size_t run_nr)
+{
+	assert_int_equal(tree->is_known, expect->is_known);
+	assert_int_equal(tree->repeat_nr, expect->repeat_nr);
+	if (!tree->is_known)
+		return;
+	assert_true(oid_equal(&tree->order, &expect->order));
+	for (size_t i = 0; i < run_nr; i++) {
+		assert_int_equal(tree->places[i].first,
+				 expect->places[i].first);
+		assert_int_equal(tree->places[i].nr, expect->places[i].nr);
+	}
+	for (size_t i = 0; i < tree->repeat_nr; i++) {
+		const struct prepared_repeat *repeat = &expect->repeats[i];
+
+		assert_int_equal(prepared_paths(tree, repeat->idx_pos),
+				 repeat->paths);
+		assert_int_equal(prepared_paths(tree, repeat->idx_pos + 1), 1);
+	}
+}
+
 static void check_answer(const struct prepared *p, struct file *f, size_t i)
 {
 	struct prepared_answer *expect = &f->answers[i];
@@ -146,6 +203,7 @@ static void check_answer(const struct prepared *p, struct file *f, size_t i)
 	assert_null(prepared_find(p, &request));
 	check_content(p, &answer->plain, &expect->plain);
 	check_content(p, &answer->tagged, &expect->tagged);
+	check_tree(&answer->tree, &expect->tree, expect->plain.run_nr);
 	for (size_t k = 0; k < p->tag_nr; k++)
 		assert_int_equal(ewah_test(&answer->along, k),
 				 ewah_test(&expect->along, k));
@@ -190,7 +248,7 @@ static void there_and_back(void **state)
 static void worked_example(void **state)
 {
 	static const char example[] =
-		"50524550 02 01 0001 00000002"
+		"50524550 03 01 0001 00000002"
 		" 069543fd 64102fc8 f326b98f ba297c80 7ebce5f8"
 		" 11111111 11111111 11111111 11111111 11111111"
 		" 22222222 22222222 22222222 22222222 22222222"
@@ -205,7 +263,10 @@ static void worked_example(void **state)
 		" 00000000 0000000c 00000000 000002f4"
 		" 00000002 00000002 00000002 00000000"
 		" 00000000 00000002 00000000"
-		" 5a86169f 3f33b481 8db45b80 00812c8e 88d050fb";
+		" 00000001 00000005 00000003"
+		" 00000000 00000001 00000004 00000002"
+		" 0a0d6666 66666666 66666666 66666666 6666660d"
+		" ed6481b6 43c3d17f a41da446 d728317e 3269595c";
 	struct buf bytes = BUF_INIT, again = BUF_INIT;
 	const struct prepared_answer *answer;
 	struct prepared p;
@@ -224,6 +285,10 @@ static void worked_example(void **state)
 	assert_int_equal(answer->tagged.object_nr, 4);
 	assert_false(ewah_test(&answer->along, 0));
 	assert_true(ewah_test(&answer->along, 1));
+	assert_true(answer->tree.is_known);
+	assert_int_equal(prepared_paths(&answer->tree, 5), 3);
+	assert_int_equal(answer->tree.places[1].first, 4);
+	assert_int_equal(answer->tree.places[1].nr, 2);
 	assert_int_equal(prepared_write(&again, &p), 0);
 	assert_int_equal(again.len, bytes.len);
 	assert_memory_equal(again.data, bytes.data, bytes.len);
@@ -393,7 +458,7 @@ static void another_version(void **state)
 	for (int version = 0; version < 256; version++) {
 		f.bytes.data[4] = (char)version;
 		assert_int_equal(parse(&p, &f),
-				 version == 2 ? 0 : ERR_UNSUPPORTED);
+				 version == 3 ? 0 : ERR_UNSUPPORTED);
 		prepared_close(&p);
 	}
 	file_release(&f);
@@ -424,6 +489,87 @@ static void what_is_wrong(void **state)
 	file_release(&f);
 }
 
+/* Write a file whose second answer was changed, and parse it. */
+static int parse_again(struct file *f)
+{
+	struct prepared p;
+	int ret;
+
+	f->bytes.len = 0;
+	assert_int_equal(prepared_write(&f->bytes, &f->made), 0);
+	ret = parse(&p, f);
+	prepared_close(&p);
+	return ret;
+}
+
+/*
+ * Wrong descriptions of trees are refused although the checksum is right: the
+ * numbers are out of order, or they contradict the answer.
+ */
+static void wrong_trees(void **state)
+{
+	uint64_t seed = random_seed();
+	struct prepared_tree *tree;
+	struct file f;
+
+	file_init(&f, HASH_SHA1, 2, &seed);
+	tree = &f.answers[1].tree;
+	tree->repeat_nr = 2;
+	f.repeats[1][0] = (struct prepared_repeat){7, 2};
+	f.repeats[1][1] = (struct prepared_repeat){8, 3};
+	assert_int_equal(parse_again(&f), 0);
+	f.repeats[1][1].idx_pos = 7;
+	assert_int_equal(parse_again(&f), ERR_CORRUPT);
+	f.repeats[1][1] = (struct prepared_repeat){8, 1};
+	assert_int_equal(parse_again(&f), ERR_CORRUPT);
+	f.repeats[1][1].paths = UINT32_MAX;
+	assert_int_equal(parse_again(&f), ERR_CORRUPT);
+	tree->repeat_nr = 1;
+	assert_int_equal(parse_again(&f), 0);
+	f.places[1][f.answers[1].plain.run_nr - 1].nr++;
+	assert_int_equal(parse_again(&f), ERR_CORRUPT);
+	f.answers[1].plain.object_nr++;
+	assert_int_equal(parse_again(&f), 0);
+	f.places[1][f.answers[1].plain.run_nr - 1].first = UINT32_MAX;
+	assert_int_equal(parse_again(&f), ERR_CORRUPT);
+	f.places[1][f.answers[1].plain.run_nr - 1].first = 1000;
+	f.places[1][0].nr = 0;
+	assert_int_equal(parse_again(&f), ERR_CORRUPT);
+	file_release(&f);
+}
+
+/* The hash of the order covers each object of the places, and no other one. */
+static void hash_of_order(void **state)
+{
+	uint64_t seed = random_seed();
+	static struct indexed pack;
+	struct prepared_place places[2] = {{3, 700}, {900, 2}};
+	const struct prepared_tree tree = {.places = places};
+	struct oid expect, first, other;
+	struct hash_ctx hash;
+	uint8_t be[4];
+
+	indexed_init(&pack, &seed);
+	assert_int_equal(hash_init(&hash, HASH_SHA1), 0);
+	for (uint32_t pos = 0; pos < NR; pos++) {
+		store_be32(be, pack_rev_idx_pos(&pack.rev, pos));
+		if ((pos >= 3 && pos < 703) || pos == 900 || pos == 901)
+			hash_update(&hash, be, sizeof(be));
+	}
+	hash_final(&hash, &expect);
+	hash_release(&hash);
+	assert_int_equal(prepared_hash_order(&first, &tree, 2, &pack.rev), 0);
+	assert_true(oid_equal(&first, &expect));
+	pack.rev.owned[100] ^= 1;
+	assert_int_equal(prepared_hash_order(&other, &tree, 2, &pack.rev), 0);
+	assert_false(oid_equal(&first, &other));
+	pack.rev.owned[100] ^= 1;
+	pack.rev.owned[703] ^= 1;
+	assert_int_equal(prepared_hash_order(&other, &tree, 2, &pack.rev), 0);
+	assert_true(oid_equal(&first, &other));
+	indexed_release(&pack);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -435,6 +581,8 @@ int main(void)
 		cmocka_unit_test(what_is_cut_short),
 		cmocka_unit_test(another_version),
 		cmocka_unit_test(what_is_wrong),
+		cmocka_unit_test(wrong_trees),
+		cmocka_unit_test(hash_of_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
