@@ -141,6 +141,33 @@ static int each_indexed(const struct found *f, const struct bitset *subset,
 	return ret;
 }
 
+/*
+ * Visit the objects of `subset`. Types are looked up in the pack, because a
+ * prepared answer does not have them. There are no name hashes.
+ */
+static int each_near(const struct found *f, const struct bitset *subset,
+		     int (*fn)(void *ctx, const struct walk_item *object),
+		     void *ctx, struct error *err)
+{
+	for (size_t bit = bitset_next(subset, 0); bit < subset->bits;
+	     bit = bitset_next(subset, bit + 1)) {
+		struct walk_item object = {.name_hash = 0};
+		enum object_type type;
+		int ret = bitmap_space_obj_of_bit(&object.obj_pos, &f->space,
+						  (uint32_t)bit, err);
+
+		if (!ret)
+			ret = odb_info_pos(f->walk.reader, object.obj_pos,
+					   &type, NULL, err);
+		if (ret < 0)
+			return ret;
+		object.type = (uint8_t)type;
+		if (fn(ctx, &object) < 0)
+			return error_nomem(err);
+	}
+	return 0;
+}
+
 int found_each_packed(const struct found *found, const struct bitset *subset,
 		      int (*fn)(void *ctx, const struct walk_item *object),
 		      void *ctx, struct error *err)
@@ -149,6 +176,8 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 		return 0;
 	if (found->pb)
 		return each_indexed(found, subset, fn, ctx, err);
+	if (found->near)
+		return each_near(found, subset, fn, ctx, err);
 	for (size_t i = 0; i < found->walked.nr; i++) {
 		const struct walk_item *object = &found->walked.items[i];
 		uint32_t bit;

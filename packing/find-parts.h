@@ -69,6 +69,20 @@ int find_extended(struct found *f, const struct packing_send_options *options,
 		  struct error *err);
 
 /*
+ * For a clone of depth 1 of one commit: find the objects by comparing the
+ * commit's tree with the tree of another commit, which has a prepared answer in
+ * the opened file found->prepared. Adds the tags that the request includes.
+ *
+ * Returns 1 if the objects were found. found->near is then set, `packed` is in
+ * the order of the answer's pack, and found->walked and found->objects have the
+ * objects that the answer lacks. Returns 0 if no answer helps; *f is then
+ * unchanged. Otherwise returns a negative error code.
+ *
+ * Cost: the directories that differ are read.
+ */
+int find_near(struct found *f, struct error *err);
+
+/*
  * Returns whether an object is sent as part of found->content, the prepared
  * pack content. Returns false if there is no content. This function is in
  * find-tags.c.

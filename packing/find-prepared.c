@@ -108,18 +108,43 @@ static int add_tags(struct found *f, struct error *err)
 	return ret;
 }
 
+/*
+ * Look for an answer in one object directory. Returns 1 if found->answer or
+ * found->near was set, 0 if there is no answer, or a negative error code.
+ */
+static int find_in(struct found *f, size_t dir_nr, struct error *err)
+{
+	const struct packing_request *r = f->request;
+	bool is_shallow = f->walk.shallow.nr;
+	struct prepared_request request;
+	int ret = prepared_open(&f->prepared, f->walk.odb, dir_nr, NULL);
+
+	if (ret > 0 && prepared_request(&request, f->walk.odb->algo, is_shallow,
+					r->wants, r->want_nr) < 0)
+		ret = ERR_NOMEM;
+	if (ret > 0) {
+		f->answer = prepared_find(&f->prepared, &request);
+		if (!f->answer)
+			ret = is_shallow ? find_near(f, err) : 0;
+	} else if (ret < 0) {
+		ret = ret == ERR_NOMEM ? error_nomem(err) : 0;
+	}
+	if (ret <= 0)
+		prepared_close(&f->prepared);
+	return ret;
+}
+
 int find_prepared(struct found *f, const struct packing_send_options *options,
 		  struct error *err)
 {
-	const struct packing_request *r = f->request;
-	int ret;
+	int ret = 0;
 
 	if (!is_clone(f))
 		return 0;
-	ret = prepared_open_for(&f->prepared, &f->answer, f->walk.odb,
-				f->walk.shallow.nr, r->wants, r->want_nr);
-	if (ret < 0)
-		return error_nomem(err);
+	for (size_t i = 0; i < f->walk.odb->dir_nr && !ret; i++)
+		ret = find_in(f, i, err);
+	if (ret < 0 || f->near)
+		return ret;
 	if (!ret)
 		return f->walk.shallow.nr ? 0 : find_extended(f, options, err);
 	f->content = &f->answer->plain;

@@ -25,11 +25,16 @@
 struct tagging {
 	struct found *f;
 	struct error *err;
-	/* indexed by obj_pos: the objects in the list found->objects */
+	/*
+	 * Indexed by obj_pos: the objects in the list found->objects. If
+	 * found->near is set: only the tags that were added to the list. The
+	 * other objects of the list are in `few`.
+	 */
 	struct bitset others;
 	/*
 	 * The ids of all sent objects if they are few, else empty. A search in
-	 * this map costs less than looking up an id in the repository.
+	 * this map costs less than looking up an id in the repository. If
+	 * found->near is set: the ids of the objects that found->near lacks.
 	 */
 	struct oidmap few;
 	/*
@@ -39,22 +44,36 @@ struct tagging {
 	 * once.
 	 */
 	struct bitset unnamed;
+	/*
+	 * If found->near is set: indexed like the tags of the file
+	 * found->prepared, the tags that found->near sends to clients with
+	 * include-tag.
+	 */
+	struct bitset along;
 	/* owned: tags that are sent and were not read */
 	struct oid *unread;
 	size_t unread_nr, unread_alloc;
 };
+
+static int list_items(struct tagging *t, const struct walk_items *items)
+{
+	struct oid oid;
+	int ret = 0;
+
+	for (size_t i = 0; i < items->nr && !ret; i++) {
+		objspace_oid(&oid, &t->f->walk.space, items->items[i].obj_pos);
+		ret = oidmap_put(&t->few, &oid, 0);
+	}
+	return ret;
+}
 
 static int list_few(struct tagging *t)
 {
 	struct found *f = t->f;
 	enum hash_algo algo = f->walk.odb->algo;
 	struct oid oid;
-	int ret = 0;
+	int ret = list_items(t, &f->objects);
 
-	for (size_t i = 0; i < f->objects.nr && !ret; i++) {
-		objspace_oid(&oid, &f->walk.space, f->objects.items[i].obj_pos);
-		ret = oidmap_put(&t->few, &oid, 0);
-	}
 	for (size_t bit = bitset_next(&f->packed, 0);
 	     bit < f->packed.bits && !ret;
 	     bit = bitset_next(&f->packed, bit + 1)) {
@@ -67,11 +86,29 @@ static int list_few(struct tagging *t)
 	return ret;
 }
 
+/*
+ * List what a prepared answer to a similar request tells about tags. Returns 0
+ * or ERR_NOMEM.
+ */
+static int list_near(struct tagging *t)
+{
+	struct found *f = t->f;
+
+	if (list_items(t, &f->objects) < 0 || list_items(t, &f->walked) < 0 ||
+	    bitset_init(&t->along, f->prepared.tag_nr) < 0)
+		return ERR_NOMEM;
+	ewah_or_into(&t->along, &f->near->along);
+	return 0;
+}
+
 static int tagging_init(struct tagging *t)
 {
 	struct found *f = t->f;
-	size_t nr = f->objects.nr + bitset_count(&f->packed);
+	size_t nr;
 
+	if (f->near)
+		return list_near(t);
+	nr = f->objects.nr + bitset_count(&f->packed);
 	if (f->objects.nr &&
 	    bitset_init(&t->others, objspace_end(&f->walk.space)) < 0)
 		return ERR_NOMEM;
@@ -87,6 +124,7 @@ static void tagging_release(struct tagging *t)
 {
 	bitset_release(&t->others);
 	oidmap_release(&t->few);
+	bitset_release(&t->along);
 	bitset_release(&t->unnamed);
 	free(t->unread);
 }
@@ -133,7 +171,8 @@ static bool is_sent(const struct tagging *t, const struct oid *oid)
 	struct found *f = t->f;
 	uint32_t at;
 
-	if (find_is_prepared(f, oid))
+	if (find_is_prepared(f, oid) ||
+	    (f->near && oidmap_get(&t->few, oid, &at)))
 		return true;
 	if (find_bit(f, oid, &at))
 		return bitset_get(&f->packed, at);
@@ -232,6 +271,22 @@ static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 }
 
 /*
+ * Returns whether the target of a tag is certainly not sent. A tag that the
+ * repack has listed, and that found->near does not send, has a target outside
+ * of found->near.
+ */
+static bool is_unsent(const struct tagging *t, const struct packing_tag *tag)
+{
+	const struct found *f = t->f;
+	uint32_t at;
+
+	if (f->near && (!prepared_find_tag(&f->prepared, &tag->tag, &at) ||
+			bitset_get(&t->along, at)))
+		return false;
+	return t->few.nr && !oidmap_get(&t->few, &tag->target, &at);
+}
+
+/*
  * Send a tag and the tags between it and its target, if the target is sent.
  * Returns 0 or a negative error code.
  */
@@ -240,7 +295,7 @@ static int take_tag(void *ctx, const struct packing_tag *tag)
 	struct tagging *t = ctx;
 	uint32_t bit;
 
-	if (t->few.nr && !oidmap_get(&t->few, &tag->target, &bit))
+	if (is_unsent(t, tag))
 		return 0;
 	if (t->unnamed.bits && find_bit(t->f, &tag->tag, &bit))
 		return defer(t, tag, bit);
@@ -258,7 +313,7 @@ static int visit(struct tagging *t)
 	const struct packing_tags *tags = &t->f->request->tags;
 	int ret = 1;
 
-	if (t->few.nr && tags->may_have)
+	if (t->few.nr && !t->f->near && tags->may_have)
 		ret = tags->may_have(tags->ctx, &t->few, t->err);
 	return ret > 0 ? tags->each(tags->ctx, take_tag, t, t->err) : ret;
 }
@@ -286,6 +341,7 @@ int found_include_tags(struct found *found, struct error *err)
 		.err = err,
 		.others = BITSET_INIT,
 		.few = OIDMAP_INIT,
+		.along = BITSET_INIT,
 		.unnamed = BITSET_INIT,
 	};
 	int ret;

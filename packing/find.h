@@ -85,7 +85,7 @@ struct found {
 	struct walk_items objects;
 	/*
 	 * Owned: if `pb` is NULL, the objects of `packed`, with their types and
-	 * names.
+	 * names. If `near` is set, only those that the answer `near` lacks.
 	 */
 	struct walk_items walked;
 	/* Owned: the objects in the trees of the commits in `boundary`. */
@@ -141,6 +141,12 @@ struct found {
 	 * there is none.
 	 */
 	const struct prepared_answer *answer;
+	/*
+	 * The prepared answer to a similar request, with the help of which
+	 * `packed` was found (find_near()); NULL: there is none. It is an
+	 * answer of `prepared`.
+	 */
+	const struct prepared_answer *near;
 	/*
 	 * true: request->elsewhere->tell() was called already, so this request
 	 * can leave no pack out any more

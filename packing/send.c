@@ -487,6 +487,7 @@ static int find(struct send *s, struct error *err)
 	r->used_bitmap = f->pb != NULL;
 	r->strategy = f->answer           ? "prepared"
 		      : f->content        ? "prepared+walk"
+		      : f->near           ? "prepared+walk"
 		      : !f->pb            ? "walk"
 		      : f->commits_walked ? "bitmap+walk"
 					  : "bitmap";

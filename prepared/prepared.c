@@ -167,31 +167,6 @@ const struct prepared_answer *prepared_find(
 	return NULL;
 }
 
-int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
-		      const struct odb *odb, bool depth_1,
-		      const struct oid *wants, size_t nr)
-{
-	struct prepared_request request;
-
-	*answer = NULL;
-	*p = (struct prepared)PREPARED_INIT;
-	for (size_t i = 0; i < odb->dir_nr; i++) {
-		int ret = prepared_open(p, odb, i, NULL);
-
-		if (ret > 0)
-			ret = prepared_request(&request, odb->algo, depth_1,
-					       wants, nr);
-		if (!ret && p->pack)
-			*answer = prepared_find(p, &request);
-		if (*answer)
-			return 1;
-		prepared_close(p);
-		if (ret == ERR_NOMEM)
-			return ret;
-	}
-	return 0;
-}
-
 static bool has_runs(const struct prepared_content *content,
 		     const struct prepared_run *runs, size_t nr)
 {

@@ -238,17 +238,6 @@ const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
- * Search the object directories for a file of prepared answers that can answer
- * a clone of these ids (at least 1). The clone is of depth 1, or has full
- * history. Returns 1 if there is such a file; the snapshot then has these ids.
- * Otherwise, *p is empty and *answer is NULL, and the function returns 0 or
- * ERR_NOMEM. Files that cannot be used are skipped.
- */
-int prepared_open_for(struct prepared *p, const struct prepared_answer **answer,
-		      const struct odb *odb, bool depth_1,
-		      const struct oid *wants, size_t nr);
-
-/*
  * Returns the content that has exactly these runs, with or without tags, or
  * NULL if there is none.
  */

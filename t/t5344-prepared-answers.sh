@@ -59,9 +59,9 @@ test_expect_success 'a clone by prepared answer also gets a new tag' '
 	stock -C r.git tag -d tip
 '
 
-test_expect_success 'of another commit: by walking' '
+test_expect_success 'of another commit with a similar tree' '
 	clone_of_us c --depth 1 --branch next &&
-	strategy_of walk
+	strategy_of prepared+walk
 '
 
 test_expect_success 'clones of a branch, of all branches, of everything' '
@@ -375,7 +375,7 @@ test_expect_success 'after the branch moved, no prepared answer is sent' '
 	clone_of_us c --single-branch &&
 	has_all c main one two &&
 	clone_of_us c --depth 1 --no-tags &&
-	strategy_of walk &&
+	strategy_of prepared+walk &&
 	"$GIT" -C r.git repack -adbq &&
 	clone_of_us c --depth 1 --no-tags &&
 	strategy_of prepared

@@ -579,22 +579,11 @@ static void unless_it_is_unwanted(void **state)
 	static const char off[] = "[repack]\nprepareAnswers = false\n";
 	uint64_t seed = random_seed();
 	struct preparedrepo p;
-	const struct prepared_answer *answer;
 	struct prepared again;
 	size_t nr;
 
 	preparedrepo_init(&p, HASH_SHA1, config, &seed);
 	assert_true(p.prepared.nr > 0);
-	assert_int_equal(prepared_open_for(&again, &answer, p.odb, false,
-					   p.wants, p.want_nr),
-			 1);
-	assert_non_null(answer);
-	prepared_close(&again);
-	p.wants[p.want_nr] = p.r.objects[0].oid;
-	assert_int_equal(prepared_open_for(&again, &answer, p.odb, false,
-					   p.wants, p.want_nr + 1),
-			 0);
-	assert_null(answer);
 	assert_int_equal(config_parse(&p.r.t.repo.config, off, sizeof(off) - 1,
 				      CONFIG_LOCAL, NULL, NULL, NULL),
 			 0);

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Answers a clone of depth 1 with the help of a prepared answer to a clone of
+ * another commit. After a repack, pushes move the tip. The new tip's tree then
+ * differs from the old tip's tree in a few paths:
+ *
+ *	                 old tip (prepared)     new tip
+ *	a/file           1                      1
+ *	b/copy           1                      2
+ *	b/notes          3                      -
+ *
+ * The trees are compared, and only directories that differ are read. The
+ * objects to send are those of the prepared answer, without objects that the
+ * new tree lacks (3), and with new objects (2). An object may have lost a path
+ * and still be at another path (1). So the prepared answer lists the objects
+ * that are at several paths of its tree (walk/tree-tally.h).
+ *
+ * Exactly the objects of the new tip are sent. So an object that only the old
+ * tip has is never sent to a client that may not see it. The old tip need not
+ * be an ancestor of the new tip: it may be the tip of a branch that was
+ * rewritten, or of another fork in a fork network.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "packing/find-parts.h"
+#include "walk/tree-tally.h"
+
+/*
+ * Maximum number of prepared answers that are compared with the wanted commit.
+ * A fork network may have a prepared answer for each fork.
+ */
+#define TRIES_MAX 4
+
+/*
+ * Maximum number of objects at paths that differ: one for every CHANGES_SHARE
+ * objects of the prepared answer, and CHANGES_MORE. If the trees differ more, a
+ * walk of the wanted tree costs about as much as the comparison.
+ */
+#define CHANGES_SHARE 4
+#define CHANGES_MORE 64
+
+/*
+ * Number of bits of a filter of idx_pos. Most objects of the prepared answer
+ * are not in the filter, so they are not searched among the changed objects.
+ */
+#define FILTER_BITS 8192
+
+/* An object with another number of paths than in the prepared answer. */
+struct change {
+	struct tree_tally_row row;
+	/* bit of the object in the content of the prepared answer, or NO_BIT */
+	uint32_t bit;
+};
+
+#define NO_BIT UINT32_MAX
+
+struct nearing {
+	struct found *f;
+	uint32_t want; /* commit_nr */
+	/* the answer that is tried, and its commit (commit_nr) */
+	const struct prepared_answer *answer;
+	uint32_t old;
+	struct tree_tally tally;
+	struct change *changes; /* owned */
+	size_t nr;
+	/*
+	 * Owned: the changes that are in the pack of the answer, by idx_pos.
+	 * The value is the index in `changes`.
+	 */
+	struct sort_item *packed;
+	size_t packed_nr;
+	struct bitset filter; /* idx_pos of `packed`, modulo FILTER_BITS */
+};
+
+/* Load a commit. Returns 1, 0 if it is no commit or missing, or ERR_NOMEM. */
+static int load_commit(struct found *f, const struct oid *oid, uint32_t *commit)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	uint32_t obj_pos;
+	int ret = objspace_add(&f->walk.space, oid->bytes, &obj_pos);
+
+	if (!ret)
+		ret = walk_add_commit_unread(&f->walk, &tips, obj_pos, NULL);
+	if (!ret) {
+		*commit = tips.commits[0];
+		ret = history_parse(&f->walk.history, *commit, NULL);
+	}
+	walk_tips_release(&tips);
+	return ret < 0 ? (ret == ERR_NOMEM ? ret : 0) : 1;
+}
+
+static void nearing_release(struct nearing *n)
+{
+	tree_tally_release(&n->tally);
+	free(n->changes);
+	free(n->packed);
+	bitset_release(&n->filter);
+	n->changes = NULL;
+	n->packed = NULL;
+	n->nr = n->packed_nr = 0;
+}
+
+/* ---- comparing the prepared answer with the wanted commit */
+
+/*
+ * Find the position of an object in the index of the answer's pack. Returns
+ * false if the pack does not have the object.
+ */
+static bool find_idx(const struct found *f, uint32_t obj_pos, uint32_t *idx_pos)
+{
+	const struct odb_pack *pack = f->prepared.pack;
+
+	if (obj_pos >= f->walk.space.packed_nr)
+		return false;
+	*idx_pos = obj_pos - pack->first_pos;
+	return *idx_pos < pack->pack->idx.nr ||
+	       pack_idx_find(&pack->pack->idx,
+			     objspace_raw(&f->walk.space, obj_pos), idx_pos);
+}
+
+static void add_change(struct nearing *n, const struct tree_tally_row *row)
+{
+	uint32_t idx_pos;
+
+	if (find_idx(n->f, row->obj_pos, &idx_pos)) {
+		bitset_set(&n->filter, idx_pos % FILTER_BITS);
+		n->packed[n->packed_nr++] = (struct sort_item){idx_pos,
+							       (uint32_t)n->nr};
+	}
+	n->changes[n->nr++] = (struct change){.row = *row, .bit = NO_BIT};
+}
+
+/* Add the two commits, as if they were at one path of their trees. */
+static void add_commits(struct nearing *n)
+{
+	const struct history_commit *commits = n->f->walk.history.commits;
+	const struct tree_tally_row old = {
+		.obj_pos = commits[n->old].obj_pos,
+		.paths = -1,
+		.type = OBJ_COMMIT,
+	};
+	const struct tree_tally_row want = {
+		.obj_pos = commits[n->want].obj_pos,
+		.paths = 1,
+		.type = OBJ_COMMIT,
+	};
+
+	add_change(n, &old);
+	add_change(n, &want);
+}
+
+/* List the changes of the tally, and of the commits. Returns 0 or ERR_NOMEM. */
+static int list_changes(struct nearing *n)
+{
+	size_t max = n->tally.nr + 2;
+
+	n->changes = mem_alloc(max, sizeof(*n->changes));
+	n->packed = mem_alloc(max, sizeof(*n->packed));
+	if (!n->changes || !n->packed ||
+	    bitset_init(&n->filter, FILTER_BITS) < 0)
+		return ERR_NOMEM;
+	add_commits(n);
+	for (size_t i = 0; i < n->tally.nr; i++)
+		add_change(n, &n->tally.rows[i]);
+	return sort_items(n->packed, n->packed_nr);
+}
+
+/*
+ * Compare the tree of the answer's commit with the wanted tree. Returns 1, 0 if
+ * they differ too much or one cannot be read, or ERR_NOMEM.
+ */
+static int compare(struct nearing *n)
+{
+	struct walk *w = &n->f->walk;
+	size_t max = n->answer->plain.object_nr / CHANGES_SHARE + CHANGES_MORE;
+	const struct history_commit *commits;
+	int ret = load_commit(n->f, &n->answer->request.id, &n->old);
+
+	if (ret <= 0)
+		return ret;
+	commits = w->history.commits;
+	ret = tree_tally_compare(&n->tally, &w->space, w->reader,
+				 commits[n->old].tree_pos,
+				 commits[n->want].tree_pos, max, NULL);
+	if (!ret)
+		ret = list_changes(n);
+	return ret == ERR_NOMEM ? ret : !ret;
+}
+
+/* ---- objects to send */
+
+/* Find out which changed objects are in a run of the answer. */
+static void match_place(struct nearing *n, const struct prepared_place *place,
+			const struct pack_rev *rev)
+{
+	for (uint32_t i = 0; i < place->nr; i++) {
+		uint32_t bit = place->first + i;
+		uint32_t idx_pos = pack_rev_idx_pos(rev, bit);
+		const struct sort_item *found;
+
+		if (!bitset_test(&n->filter, idx_pos % FILTER_BITS))
+			continue;
+		found = sort_find(n->packed, n->packed_nr, idx_pos);
+		if (found)
+			n->changes[found->value].bit = bit;
+	}
+}
+
+/*
+ * Set found->packed to the objects of the prepared answer, and match them with
+ * the changed objects. Returns 1, 0 if the order of the pack is wrong, or
+ * ERR_NOMEM.
+ */
+static int load_answer(struct nearing *n)
+{
+	struct found *f = n->f;
+	const struct odb_pack *pack = f->prepared.pack;
+	const struct prepared_tree *tree = &n->answer->tree;
+	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
+	size_t run_nr = n->answer->plain.run_nr;
+	struct oid order;
+
+	if (!rev || prepared_hash_order(&order, tree, run_nr, rev) < 0)
+		return ERR_NOMEM;
+	if (!oid_equal(&order, &tree->order))
+		return 0;
+	if (bitset_init(&f->packed, pack->pack->idx.nr) < 0)
+		return ERR_NOMEM;
+	f->space = bitmap_space_of_pack(f->walk.odb, pack, rev);
+	for (size_t i = 0; i < run_nr; i++) {
+		const struct prepared_place *place = &tree->places[i];
+
+		bitset_set_range(&f->packed, place->first,
+				 (size_t)place->first + place->nr);
+		match_place(n, place, rev);
+	}
+	return 1;
+}
+
+/*
+ * Returns whether an object that is known only from a tree exists. An object in
+ * a pack exists, and so does a commit or tree, because it was read.
+ */
+static bool exists(const struct found *f, const struct walk_item *item)
+{
+	struct oid oid;
+
+	if (item->obj_pos < f->walk.space.packed_nr || item->type != OBJ_BLOB)
+		return true;
+	oid_from_raw(&oid, objspace_raw(&f->walk.space, item->obj_pos),
+		     f->walk.odb->algo);
+	return odb_has_loose(f->walk.odb, &oid) ||
+	       odb_reader_has(f->walk.reader, &oid);
+}
+
+/*
+ * Add an object that the prepared answer lacks. Returns 1, 0 if it does not
+ * exist, or ERR_NOMEM.
+ */
+static int send_too(struct found *f, const struct tree_tally_row *row)
+{
+	const struct walk_item item = {
+		.obj_pos = row->obj_pos,
+		.type = row->type,
+	};
+	uint32_t idx_pos, bit;
+	int ret;
+
+	if (find_idx(f, row->obj_pos, &idx_pos) &&
+	    bitmap_space_bit_of(&f->space, idx_pos, &bit)) {
+		bitset_set(&f->packed, bit);
+		ret = walk_items_add(&f->walked, &item);
+	} else {
+		if (!exists(f, &item))
+			return 0;
+		ret = walk_items_add(&f->objects, &item);
+	}
+	return ret < 0 ? ret : 1;
+}
+
+/*
+ * Add or remove a changed object. Returns 1, 0 if the prepared answer
+ * contradicts the trees or the object does not exist, or ERR_NOMEM.
+ */
+static int apply(struct nearing *n, const struct change *change)
+{
+	struct found *f = n->f;
+	int64_t paths = change->row.paths;
+	uint32_t idx_pos;
+
+	if (change->bit == NO_BIT)
+		return paths < 0 ? 0 : send_too(f, &change->row);
+	idx_pos = bitmap_space_idx_pos(&f->space, change->bit);
+	paths += prepared_paths(&n->answer->tree, idx_pos);
+	if (!paths)
+		bitset_unset(&f->packed, change->bit);
+	return paths >= 0;
+}
+
+/* Remove what was found. */
+static void forget(struct found *f)
+{
+	bitset_release(&f->packed);
+	f->objects.nr = f->walked.nr = 0;
+	f->space = (struct bitmap_space){0};
+}
+
+/*
+ * Find the objects of the wanted commit, after compare(). Returns 1, 0 if the
+ * answer does not help, or a negative error code.
+ */
+static int use_answer(struct nearing *n, struct error *err)
+{
+	struct found *f = n->f;
+	int ret = load_answer(n);
+
+	for (size_t i = 0; i < n->nr && ret > 0; i++)
+		ret = apply(n, &n->changes[i]);
+	if (ret > 0) {
+		f->near = n->answer;
+		f->commits_walked = 1;
+		f->unnamed = true;
+		ret = found_include_tags(f, err);
+		return ret < 0 ? ret : 1;
+	}
+	forget(f);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+static int try_answer(struct nearing *n, struct error *err)
+{
+	int ret = compare(n);
+
+	if (ret > 0)
+		ret = use_answer(n, err);
+	else if (ret < 0)
+		ret = error_nomem(err);
+	nearing_release(n);
+	return ret;
+}
+
+/*
+ * Try the answers of depth 1 in the opened file found->prepared. Returns 1, 0
+ * if none helps, or a negative error code.
+ */
+static int try_answers(struct nearing *n, struct error *err)
+{
+	const struct prepared *file = &n->f->prepared;
+	unsigned tries = 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < file->nr && !ret && tries < TRIES_MAX; i++) {
+		n->answer = &file->answers[i];
+		if (n->answer->request.kind != PREPARED_DEPTH_1 ||
+		    !n->answer->tree.is_known)
+			continue;
+		tries++;
+		ret = try_answer(n, err);
+	}
+	return ret;
+}
+
+int find_near(struct found *f, struct error *err)
+{
+	struct nearing n = {.f = f, .tally = TREE_TALLY_INIT};
+	const struct packing_request *r = f->request;
+	int ret;
+
+	if (r->want_nr != 1 || r->promised_missing)
+		return 0;
+	ret = load_commit(f, &r->wants[0], &n.want);
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	return try_answers(&n, err);
+}
