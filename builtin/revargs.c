@@ -173,7 +173,7 @@ int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 		return ERR_MISSING;
 	ret = refs_each_strict(args->refs, "", name_missing, &n, err);
 	if (!ret)
-		ret = refs_lookup(args->refs, "HEAD", &head, err);
+		ret = refs_lookup_head(args->refs, &head, err);
 	if (ret > 0)
 		ret = name_missing(&n, &head);
 	return ret < 0 ? ret : ERR_MISSING;
@@ -384,7 +384,7 @@ static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 
 	if (ret < 0 || !and_head)
 		return ret;
-	ret = refs_lookup(args->refs, "HEAD", &head, err);
+	ret = refs_lookup_head(args->refs, &head, err);
 	return ret > 0 ? add_ref(&a, &head) : ret;
 }
 

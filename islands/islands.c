@@ -218,7 +218,7 @@ int islands_mark_layers(struct islands *islands, struct walk *w,
 		.err = err,
 	};
 	struct ref head;
-	int ret = refs_lookup(refs, "HEAD", &head, err);
+	int ret = refs_lookup_head(refs, &head, err);
 
 	if (ret > 0)
 		ret = mark_all(&l, refs, &head.oid);

@@ -171,7 +171,7 @@ int keep_trees_find(struct keep_trees *trees, struct walk *w, struct refs *refs,
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
 	struct ref head;
-	int ret = refs_lookup(refs, "HEAD", &head, err);
+	int ret = refs_lookup_head(refs, &head, err);
 
 	trees->nr = 0;
 	if (ret > 0)

@@ -180,7 +180,7 @@ static int add_mirrors(struct preparing *p)
 static int add_clones(struct preparing *p)
 {
 	struct ref head;
-	int ret = refs_lookup(p->refs, "HEAD", &head, p->err);
+	int ret = refs_lookup_head(p->refs, &head, p->err);
 
 	if (ret <= 0)
 		return ret;

@@ -146,7 +146,8 @@ int refs_each_root(struct refs *refs,
  * Visits refs like refs_each(), for callers that must not miss an object. A
  * broken ref ends the visit with ERR_CORRUPT ("bad object <ref>"). If `prefix`
  * is empty, a record of packed-refs that is out of order or not below "refs/"
- * also ends the visit with ERR_CORRUPT. Dangling symbolic refs are left out.
+ * also ends the visit with ERR_CORRUPT. Symbolic refs that lead to no object,
+ * such as dangling or circular ones, are left out.
  */
 int refs_each_strict(struct refs *refs, const char *prefix,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
@@ -185,6 +186,16 @@ int refs_list_now(struct refs *refs, struct error *err);
  */
 int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
 		struct error *err);
+
+/*
+ * Looks up HEAD for callers that must not miss an object. Returns 1 if HEAD
+ * leads to an object, or 0 if not. If HEAD is symbolic and leads to a broken
+ * ref or in a circle, returns 0, too: refs_each_strict() finds the broken ref.
+ * If HEAD itself is broken, returns ERR_CORRUPT ("bad object HEAD"). May return
+ * another negative error code. Strings in *ref are valid as after
+ * refs_lookup().
+ */
+int refs_lookup_head(struct refs *refs, struct ref *ref, struct error *err);
 
 /*
  * Reads one ref without following symbolic refs. Sets ref->target if the ref is

@@ -26,14 +26,9 @@ static int add_ref(void *ctx, const struct ref *ref)
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(a->err) : 0;
 	ret = walk_add_tip(a->w, a->tips, &ref->oid, false, a->err);
-	if (ret == ERR_MISSING) {
-		char hex[OID_MAX_HEX_LEN + 1];
-
-		oid_to_hex(hex, &ref->oid, a->w->odb->algo);
-		return error_set(a->err, ERR_MISSING, "bad object %s (%s)",
-				 ref->name, hex);
-	}
-	return ret;
+	return ret == ERR_MISSING ? error_set(a->err, ERR_MISSING,
+					      "bad object %s", ref->name)
+				  : ret;
 }
 
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
@@ -44,7 +39,7 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	int ret = 0;
 
 	if (!*prefix) {
-		ret = refs_lookup(refs, "HEAD", &head, err);
+		ret = refs_lookup_head(refs, &head, err);
 		if (ret > 0)
 			ret = add_ref(&a, &head);
 		if ((ret == ERR_MISSING || ret == ERR_CORRUPT) &&

@@ -10,7 +10,7 @@
 /*
  * Adds the objects of all refs whose names start with `prefix` ("": all refs
  * and HEAD), each object once. Returns 0 or a negative error code. A ref to a
- * missing object is ERR_MISSING ("bad object <ref> (<id>)"). A broken ref is an
+ * missing object is ERR_MISSING ("bad object <ref>"). A broken ref is an
  * error too: a repack must not lose the object that the ref may have named.
  * After refs_leave_out_broken(), both kinds of refs are left out instead.
  */

@@ -411,12 +411,22 @@ static void test_symref_loop(void **state)
 {
 	struct tmprepo t;
 	struct refs *refs = fill(&t);
+	struct buf out = BUF_INIT;
 	struct ref ref;
 
 	tmprepo_write(&t, "refs/heads/a", "ref: refs/heads/b\n");
 	tmprepo_write(&t, "refs/heads/b", "ref: refs/heads/a\n");
 	assert_int_equal(refs_lookup(refs, "refs/heads/a", &ref, NULL),
 			 ERR_CORRUPT);
+	assert_int_equal(
+		refs_each_strict(refs, "refs/heads/m", append_ref, &out, NULL),
+		0);
+	buf_reset(&out);
+	assert_int_equal(
+		refs_each_strict(refs, "refs/heads/a", append_ref, &out, NULL),
+		0);
+	assert_int_equal(out.len, 0);
+	buf_release(&out);
 	tmprepo_write(&t, "refs/heads/b", "ref: refs/tags/v1\n");
 	assert_int_equal(refs_lookup(refs, "refs/heads/a", &ref, NULL), 1);
 	assert_string_equal(ref.target, "refs/tags/v1");
