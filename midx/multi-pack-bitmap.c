@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "midx/multi-pack-making.h"
-#include "packs/roots.h"
 #include "sys/clock.h"
 
 #define FILE_MODE 0444
@@ -56,12 +55,68 @@ static void keep_covered(struct making *m)
 	m->tips.others.nr = 0;
 }
 
+struct adding {
+	struct making *m;
+	/* ids that were added: refs of forks often name the same objects */
+	struct oidmap seen;
+	struct error *err;
+};
+
+static int unable_to_parse(const struct adding *a, const char *name)
+{
+	return refs_leaves_out_broken(a->m->rq->refs)
+		       ? 0
+		       : error_set(a->err, ERR_CORRUPT,
+				   "unable to parse object: %s", name);
+}
+
+static int add_ref(void *ctx, const struct ref *ref)
+{
+	struct adding *a = ctx;
+	int ret = oidmap_add(&a->seen, &ref->oid, 0, NULL);
+
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(a->err) : 0;
+	ret = walk_add_tip(&a->m->walk, &a->m->tips, &ref->oid, false, a->err);
+	return ret == ERR_MISSING ? unable_to_parse(a, ref->name) : ret;
+}
+
+/*
+ * A symbolic ref that leads nowhere, and a ref to a missing object if
+ * GIT_REF_PARANOIA is false, are left out.
+ */
+static int refuse_broken(void *ctx, const char *name, enum refs_flaw flaw)
+{
+	return flaw == REFS_FLAW_SYMBOLIC || flaw == REFS_FLAW_MISSING
+		       ? 0
+		       : unable_to_parse(ctx, name);
+}
+
+/*
+ * Adds the objects of HEAD and of all refs. A broken HEAD is left out, because
+ * no bitmap depends on HEAD alone. A broken ref is an error.
+ */
+static int add_refs(struct making *m, struct error *err)
+{
+	struct adding a = {.m = m, .seen = OIDMAP_INIT, .err = err};
+	struct ref head;
+	int ret = refs_lookup(m->rq->refs, "HEAD", &head, err);
+
+	if (ret > 0)
+		ret = walk_add_tip(&m->walk, &m->tips, &head.oid, true, err);
+	if (!ret || ret == ERR_CORRUPT)
+		ret = refs_each_from(m->rq->refs, "", NULL, add_ref,
+				     refuse_broken, &a, err);
+	oidmap_release(&a.seen);
+	return ret;
+}
+
 static int load_tips(struct making *m, struct error *err)
 {
 	const char *path = m->rq->refs_snapshot;
 	int ret = path ? snapshot_load(&m->snapshot, path, m->walk.odb->algo,
 				       err)
-		       : roots_add(&m->walk, &m->tips, m->rq->refs, false, err);
+		       : add_refs(m, err);
 
 	if (!ret && path)
 		ret = snapshot_add_tips(&m->snapshot, &m->walk, &m->tips, false,

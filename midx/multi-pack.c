@@ -39,7 +39,8 @@ static bool is_same(const char *path, const struct buf *bytes)
 
 struct writing {
 	const struct odb *odb;
-	const struct multi_pack_options *o;
+	/* a copy of the caller's options */
+	struct multi_pack_options *o;
 	struct multi_pack_result *result;
 	struct multi_pack_sources sources;
 	/* content of the new multi-pack-index */
@@ -51,6 +52,8 @@ struct writing {
 	char *path;
 	/* owned: the new index, parsed from `bytes` */
 	struct odb_midx *om;
+	/* why no bitmap index is made although it was asked for */
+	struct error *warning;
 	struct error *err;
 };
 
@@ -213,13 +216,26 @@ static int install(struct writing *w)
 	return ret;
 }
 
+/* Make no bitmap index if the packs have no objects. */
+static void check_objects(struct writing *w)
+{
+	bool has_objects = false;
+
+	for (uint32_t i = 0; i < w->sources.nr; i++)
+		has_objects |= w->sources.packs[i].idx->nr != 0;
+	if (!w->o->bitmap || has_objects)
+		return;
+	w->o->bitmap = NULL;
+	error_set(w->warning, ERR_INVALID,
+		  "refusing to write multi-pack .bitmap without any objects");
+}
+
 static int make_midx(struct writing *w)
 {
-	const struct multi_pack_options *o = w->o;
+	struct multi_pack_options *o = w->o;
 	struct pack_midx_request rq = {
 		.algo = w->odb->algo,
 		.progress = o->progress,
-		.with_order = o->bitmap != NULL,
 	};
 	struct pack_midx_written written;
 	int ret = multi_pack_version(&rq.version, w->odb->repo, w->err);
@@ -231,6 +247,8 @@ static int make_midx(struct writing *w)
 	w->result->no_such_preferred = o->preferred && ret == ERR_MISSING;
 	if (ret < 0)
 		return ret;
+	check_objects(w);
+	rq.with_order = o->bitmap != NULL;
 	rq.packs = w->sources.packs;
 	rq.pack_nr = w->sources.nr;
 	rq.preferred = multi_pack_sources_find(&w->sources, o->preferred);
@@ -331,6 +349,7 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		.bytes = BUF_INIT,
 		.bitmap = BUF_INIT,
 		.dir = BUF_INIT,
+		.warning = &warning,
 		.err = err,
 	};
 	int ret = 0;
@@ -344,7 +363,7 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		ret = multi_pack_check_bitmap(&o, &warning, odb, err);
 	if (!ret)
 		ret = make_midx(&w);
-	if (!ret && o.bitmap && result->object_nr)
+	if (!ret && o.bitmap)
 		ret = make_bitmap(&w);
 	if (!ret)
 		ret = install(&w);

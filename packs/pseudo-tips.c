@@ -125,7 +125,7 @@ static int find_value(struct named_value **value, struct loading *l,
 		return error_nomem(l->err);
 	*value = &l->values[l->value_nr++];
 	**value = (struct named_value){.commit_nr = NO_COMMIT};
-	ret = walk_add_tip(l->w, &tips, oid, false, l->err);
+	ret = walk_add_tip(l->w, &tips, oid, true, l->err);
 	if (!ret && tips.commit_nr)
 		(*value)->commit_nr = tips.commits[0];
 	walk_tips_release(&tips);
@@ -191,7 +191,8 @@ int pseudo_tips_load(struct pseudo_tips *tips, struct walk *w,
 		.names = BUF_INIT,
 		.err = err,
 	};
-	int ret = refs_each_strict(refs, "", add_ref, &l, err);
+	struct error warning = ERROR_INIT;
+	int ret = refs_each(refs, "", add_ref, &l, &warning, err);
 
 	if (!ret && number_groups(&l) < 0)
 		ret = error_nomem(err);

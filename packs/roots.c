@@ -39,6 +39,10 @@ static int add_prefix(void *ctx, const struct config_entry *entry)
 	return ref_tips_add(m->w, &m->tips, m->refs, entry->value, m->err);
 }
 
+/*
+ * Add HEAD if it names an object. A caller for whom a broken HEAD is an error
+ * calls roots_add(), too.
+ */
 static int add_head(struct marking *m)
 {
 	struct ref head;
@@ -46,10 +50,7 @@ static int add_head(struct marking *m)
 
 	if (ret > 0)
 		ret = walk_add_tip(m->w, &m->tips, &head.oid, false, m->err);
-	return (ret == ERR_MISSING || ret == ERR_CORRUPT) &&
-			       refs_leaves_out_broken(m->refs)
-		       ? 0
-		       : ret;
+	return ret == ERR_MISSING || ret == ERR_CORRUPT ? 0 : ret;
 }
 
 /*
@@ -67,7 +68,7 @@ static int load_kinds(struct kinds *k, const struct marking *m, bool all_refs)
 			       m->err);
 
 	if (!ret && all_refs)
-		ret = ref_tips_add(m->w, &k->refs, m->refs, "", m->err);
+		ret = ref_tips_add(m->w, &k->refs, m->refs, "refs/", m->err);
 	return ret;
 }
 

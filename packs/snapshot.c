@@ -89,11 +89,19 @@ int snapshot_add_tips(const struct snapshot *snapshot, struct walk *w,
 		      struct walk_tips *tips, bool only_preferred,
 		      struct error *err)
 {
+	char hex[OID_MAX_HEX_LEN + 1];
 	int ret = 0;
 
-	for (size_t i = 0; i < snapshot->nr && !ret; i++)
-		if (!only_preferred || snapshot->tips[i].is_preferred)
-			ret = walk_add_tip(w, tips, &snapshot->tips[i].oid,
-					   true, err);
+	for (size_t i = 0; i < snapshot->nr && !ret; i++) {
+		const struct oid *oid = &snapshot->tips[i].oid;
+
+		if (only_preferred && !snapshot->tips[i].is_preferred)
+			continue;
+		ret = walk_add_tip(w, tips, oid, false, err);
+		if (ret == ERR_MISSING)
+			ret = error_set(err, ERR_CORRUPT,
+					"unable to parse object: %s",
+					oid_to_hex(hex, oid, w->odb->algo));
+	}
 	return ret;
 }

@@ -47,8 +47,8 @@ void snapshot_release(struct snapshot *snapshot);
 
 /*
  * Add the tips of the file to `tips`: all tips, or with `only_preferred` the
- * tips that are marked with "+". Tips that do not exist are ignored. Returns 0
- * or a negative error code.
+ * tips that are marked with "+". Returns 0 or a negative error code. A tip that
+ * does not exist is ERR_CORRUPT ("unable to parse object: <id>").
  */
 int snapshot_add_tips(const struct snapshot *snapshot, struct walk *w,
 		      struct walk_tips *tips, bool only_preferred,
