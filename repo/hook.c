@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "repo/hook.h"
@@ -10,13 +11,33 @@
 
 /* ---- hooks that are programs in the hooks directory */
 
+/*
+ * Shortens a path below the repository or its work tree if that is the working
+ * directory. Messages of a hook often have the path of the hook, and clients of
+ * a server should not see the server's directories.
+ */
+static void shorten(char *path, const struct repo *repo)
+{
+	char *here = sys_realpath(".", NULL);
+	size_t len = here ? strlen(here) : 0;
+
+	if (here && starts_with(path, here) && path[len] == '/' &&
+	    (!strcmp(here, repo->common_dir) ||
+	     (repo->worktree && !strcmp(here, repo->worktree))))
+		memmove(path, path + len + 1, strlen(path + len + 1) + 1);
+	free(here);
+}
+
 static int name_dir(struct buf *out, const struct repo *repo)
 {
 	const char *value = config_string(&repo->config, "core.hookspath");
 	char *dir = value ? config_expand_path(value)
 			  : repo_common_path(repo, "hooks");
-	int ret = dir ? buf_append_str(out, dir) : ERR_NOMEM;
+	int ret;
 
+	if (dir && !value)
+		shorten(dir, repo);
+	ret = dir ? buf_append_str(out, dir) : ERR_NOMEM;
 	free(dir);
 	return ret;
 }

@@ -24,8 +24,9 @@
 /*
  * Finds the program of a hook: an executable file <name> in core.hooksPath, or
  * by default in <common_dir>/hooks. A relative core.hooksPath starts in the
- * working directory. Returns 1 with *path malloc()ed for the caller, 0 if there
- * is no program, or ERR_NOMEM.
+ * working directory. If the working directory is <common_dir> or the work tree,
+ * the default path is relative to the working directory. Returns 1 with *path
+ * malloc()ed for the caller, 0 if there is no program, or ERR_NOMEM.
  */
 int repo_hook_find(char **path, const struct repo *repo, const char *name,
 		   struct error *err);

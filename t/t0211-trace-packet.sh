@@ -222,7 +222,7 @@ test_expect_success 'summaries of a push, and of one that a hook declines' '
 	EOF
 	test_cmp expected actual &&
 	grep "\"child_class\":\"hook\",\"hook_name\":\"pre-receive\"" events &&
-	grep "run_command: .*/hooks/pre-receive.\?$" general &&
+	grep "run_command: .*hooks/pre-receive.\?$" general &&
 	write_hook 1 &&
 	rm -f events &&
 	test_must_fail env GIT_TRACE2_EVENT="$PWD/events" \

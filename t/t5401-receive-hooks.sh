@@ -25,7 +25,7 @@ test_expect_success 'setup' '
 	for name in pre-receive update post-receive post-update
 	do
 		hook plain.git $name <<-\EOH || return 1
-		echo "$(basename "$0") $*"
+		echo "$0 $*"
 		test "$(basename "$0")" = update ||
 		test "$(basename "$0")" = post-update || cat
 		echo "in $(basename "$PWD")"
