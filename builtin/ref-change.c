@@ -197,6 +197,7 @@ static int tell_hooks(void *ctx, enum ref_state state,
 	}
 	if (ret <= 0)
 		return ret;
+	changer->was_refused = true;
 	return error_set(err, ERR_DENIED,
 			 "in '%s' phase, update aborted by the "
 			 "reference-transaction hook",
@@ -233,4 +234,11 @@ int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 		return ret;
 	}
 	return ref_transaction_new(out, changer->store->repo, &options, err);
+}
+
+int ref_changer_fail(const struct ref_changer *changer, const char *prefix,
+		     const struct error *err)
+{
+	return builtin_die("%s%s", changer->was_refused ? "" : prefix,
+			   err->msg);
 }

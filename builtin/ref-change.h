@@ -33,6 +33,8 @@ struct ref_changer {
 	bool keep_going;
 	/* true: the advice about core.preferSymlinkRefs was printed already */
 	bool has_advised;
+	/* true: a reference-transaction hook has refused a transaction */
+	bool was_refused;
 };
 
 void ref_changer_init(struct ref_changer *changer, struct store *store);
@@ -45,6 +47,14 @@ void ref_changer_release(struct ref_changer *changer);
  */
 int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 		      struct error *err);
+
+/*
+ * Report that a transaction failed: print `prefix` and the error. If a hook has
+ * refused the transaction, print the error alone, as stock Git does. Returns
+ * 128.
+ */
+int ref_changer_fail(const struct ref_changer *changer, const char *prefix,
+		     const struct error *err);
 
 /* The options of update-ref that apply to each change. */
 struct update_ref_args {

@@ -81,7 +81,9 @@ static int change(struct symbolic_ref *s, const struct ref_change *change)
 	ret = ref_transaction_add(tx, change, &err);
 	if (!ret)
 		ret = ref_transaction_commit(tx, &err);
-	if (ret < 0) {
+	if (ret < 0 && changer.was_refused) {
+		ret = builtin_fail(&err);
+	} else if (ret < 0) {
 		builtin_error("%s", err.msg);
 		ret = 1;
 	}

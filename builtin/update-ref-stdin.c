@@ -538,7 +538,7 @@ static int do_prepare(struct session *s)
 	struct error err = ERROR_INIT;
 
 	if (ref_transaction_prepare(s->tx, &err) < 0)
-		return builtin_die("prepare: %s", err.msg);
+		return ref_changer_fail(&s->args->changer, "prepare: ", &err);
 	s->state = SESSION_PREPARED;
 	return report("prepare");
 }
@@ -581,7 +581,7 @@ static int commit(struct session *s, const char *who)
 	struct error err = ERROR_INIT;
 
 	if (ref_transaction_commit(s->tx, &err) < 0)
-		return builtin_die("%s%s", who, err.msg);
+		return ref_changer_fail(&s->args->changer, who, &err);
 	print_rejected(s);
 	return close_session(s);
 }

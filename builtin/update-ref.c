@@ -58,6 +58,8 @@ static int delete_one(struct update_ref_args *args, const char *name,
 	if (old_oid && !oid_is_zero(old_oid))
 		change.old_oid = old_oid;
 	if (change_one(args, &change, &err) < 0) {
+		if (args->changer.was_refused)
+			return builtin_fail(&err);
 		builtin_error("%s", err.msg);
 		return 1;
 	}
@@ -78,8 +80,11 @@ static int update_one(struct update_ref_args *args, const char *name,
 	int ret;
 
 	ret = change_one(args, &change, &err);
-	/* As in stock Git, the message about a damaged object stands alone. */
-	if (ret == ERR_CORRUPT)
+	/*
+	 * As in stock Git, messages about a damaged object and about a hook
+	 * stand alone.
+	 */
+	if (ret == ERR_CORRUPT || args->changer.was_refused)
 		return builtin_fail(&err);
 	if (ret < 0)
 		return builtin_die("update_ref failed for ref '%s': %s", name,

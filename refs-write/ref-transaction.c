@@ -16,10 +16,9 @@ const char *ref_result_reason(enum ref_result result)
 	switch (result) {
 	case REF_OK:
 		return "";
-	case REF_LOCKED:
-		return "reference is locked";
 	case REF_NAME_CONFLICT:
 		return "refname conflict";
+	case REF_LOCKED: /* in the words of stock Git */
 	case REF_EXISTS:
 		return "reference already exists";
 	case REF_ABSENT:

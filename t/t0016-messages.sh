@@ -83,7 +83,7 @@ test_expect_success 'a hook refuses an update' '
 	for words in "update-ref refs/heads/x main" "update-ref -d refs/heads/main" \
 		"symbolic-ref HEAD refs/heads/x"
 	do
-		says "in '\''prepared'\'' phase, update aborted by the reference-transaction hook" \
+		says "fatal: in '\''prepared'\'' phase, update aborted by the reference-transaction hook" \
 			git -C hook.git $words || return 1
 	done
 '

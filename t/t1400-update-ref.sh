@@ -284,7 +284,7 @@ test_expect_success '--batch-updates makes possible changes and reports the othe
 	rejected refs/heads/b $B $B incorrect old value provided
 	rejected refs/heads/none $A $B reference does not exist
 	rejected refs/heads/a/x $A $ZERO refname conflict
-	rejected refs/heads/held $B $ZERO reference is locked
+	rejected refs/heads/held $B $ZERO reference already exists
 	EOF
 	git update-ref --stdin --batch-updates <input >actual &&
 	test_cmp expect actual &&
@@ -431,9 +431,15 @@ test_expect_success 'the reference-transaction hook' '
 	for state in preparing prepared
 	do
 		echo $state >refuse &&
-		test_must_fail git update-ref HEAD $B 2>err &&
-		grep "in .$state. phase, update aborted by the reference-transaction hook" err &&
-		test $A = $(stock rev-parse HEAD) || return 1
+		echo "fatal: in '\''$state'\'' phase, update aborted by the reference-transaction hook" >expect &&
+		for words in "update-ref HEAD $B" "update-ref -d HEAD" \
+			"symbolic-ref HEAD refs/heads/other" "update-ref --stdin"
+		do
+			printf "start\nupdate HEAD $B\nprepare\n" >in &&
+			test_expect_code 128 git $words <in 2>err &&
+			test_cmp expect err &&
+			test $A = $(stock rev-parse HEAD) || return 1
+		done || return 1
 	done &&
 	>said && rm refuse &&
 	test_must_fail git update-ref HEAD $B $B &&

@@ -454,6 +454,24 @@ test_expect_success 'an atomic push gives the reason for a wrong value' '
 	grep " n (atomic push failure)" err
 '
 
+# The words are those of Git 2.55.
+test_expect_success 'a ref that another process creates or locks during a push' '
+	rm -rf server.git && repo_init server.git &&
+	stock -C client.git push -q ../server.git main:refs/heads/main &&
+	for change in "git update-ref refs/heads/new main" \
+		": >refs/heads/new.lock"
+	do
+		printf "#!/bin/sh\n$change\n" >server.git/hooks/update &&
+		chmod +x server.git/hooks/update &&
+		test_must_fail push_ours ../server.git main:refs/heads/new \
+			main:refs/heads/other 2>err &&
+		grep "! \[remote rejected\] main -> new (reference already exists)" err &&
+		grep "main -> other" err &&
+		stock -C server.git update-ref -d refs/heads/other &&
+		rm -f server.git/refs/heads/new || return 1
+	done
+'
+
 # ---- configuration
 
 test_expect_success 'receive.updateServerInfo' '
