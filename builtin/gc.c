@@ -20,7 +20,7 @@
 #include "builtin/builtin.h"
 #include "builtin/child.h"
 #include "builtin/gc-parts.h"
-#include "repo/hook.h"
+#include "builtin/hook-run.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
 #include "sys/trace.h"
@@ -254,33 +254,14 @@ static int run_steps(struct run *r)
 
 /* ---- --auto */
 
-static int run_hook(void *ctx, const char *const *argv, struct error *err)
-{
-	const struct run *r = ctx;
-	struct trace_child told;
-	struct sys_child child;
-	int ret;
-
-	trace_child_start(r->repo->trace, &told, argv, "pre-auto-gc");
-	ret = sys_spawn(&child, (char *const *)argv, NULL,
-			SYS_SPAWN_NULL_IN | SYS_SPAWN_OUT_TO_ERR, err);
-	if (ret < 0) {
-		trace_child_exit(r->repo->trace, &told, -1, -1);
-		return ret;
-	}
-	ret = sys_spawn_wait(&child, err);
-	trace_child_exit(r->repo->trace, &told, child.pid, ret);
-	return ret;
-}
-
 /*
  * Ask the hook pre-auto-gc whether gc may run. Returns 1 if so, 0 if not, or a
  * negative error code.
  */
 static int ask_hooks(struct run *r)
 {
-	int ret = repo_hooks_run(r->repo, "pre-auto-gc", NULL, 0, run_hook, r,
-				 r->err);
+	const struct hook_call call = {.repo = r->repo, .event = "pre-auto-gc"};
+	int ret = hook_run(&call, r->err);
 
 	return ret < 0 ? ret : !ret;
 }

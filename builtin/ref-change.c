@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builtin/hook-run.h"
 #include "builtin/ref-change.h"
 #include "config/ident.h"
 #include "object/hash.h"
-#include "repo/hook.h"
 #include "sys/io.h"
-#include "sys/spawn.h"
-#include "sys/trace.h"
 
 /*
  * The content of objects up to this size is read before a ref gets the object
@@ -117,47 +115,43 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 	return 0;
 }
 
-static const char hook_name[] = "reference-transaction";
-
-/*
- * The context for running the hooks of a transaction: their input, and the
- * repository.
- */
-struct tell {
-	const struct repo *repo;
-	const struct ref_transaction *tx;
-	/*
-	 * the changes in the form in which hooks read them; made when the first
-	 * hook runs
-	 */
-	struct buf input;
-};
-
-/* Run a hook with the changes on its standard input. Returns its exit code. */
-static int run_hook(void *ctx, const char *const *argv, struct error *err)
+/* Appends the changes of a transaction, as hooks read them. */
+static int describe(void *ctx, struct buf *out)
 {
-	struct tell *t = ctx;
-	struct trace_child told;
-	struct sys_child child;
-	struct sys_talk talk;
-	int ret, status;
+	return ref_transaction_describe(out, ctx);
+}
 
-	if (!t->input.len && ref_transaction_describe(&t->input, t->tx) < 0)
-		return error_nomem(err);
-	talk = (struct sys_talk){.input = t->input.data,
-				 .input_len = t->input.len};
-	setenv("GIT_DIR", t->repo->git_dir, 1);
-	trace_child_start(t->repo->trace, &told, argv, hook_name);
-	ret = sys_spawn(&child, (char *const *)argv, NULL,
-			SYS_SPAWN_PIPE_IN | SYS_SPAWN_OUT_TO_ERR, err);
-	if (ret < 0) {
-		trace_child_exit(t->repo->trace, &told, -1, -1);
-		return ret;
+int ref_hook_run(const struct repo *repo, enum ref_state state,
+		 int (*describe_changes)(void *ctx, struct buf *out), void *ctx,
+		 struct error *err)
+{
+	const char *name = ref_state_name(state);
+	const struct hook_call call = {
+		.repo = repo,
+		.event = "reference-transaction",
+		.args = &name,
+		.arg_nr = 1,
+		.describe = describe_changes,
+		.ctx = ctx,
+	};
+	struct error why = ERROR_INIT;
+	int ret = hook_run(&call, &why);
+
+	/* A hook cannot undo a commit or an abort, even if it cannot run. */
+	if (state == REF_COMMITTED || state == REF_ABORTED) {
+		if (ret < 0)
+			builtin_error("%s", why.msg);
+		return 0;
 	}
-	ret = sys_spawn_talk(&child, &talk, err);
-	status = sys_spawn_wait(&child, ret ? NULL : err);
-	trace_child_exit(t->repo->trace, &told, child.pid, status);
-	return ret ? ret : status;
+	if (ret < 0 && err)
+		*err = why;
+	if (ret <= 0)
+		return ret;
+	error_set(err, ERR_DENIED,
+		  "in '%s' phase, update aborted by the "
+		  "reference-transaction hook",
+		  name);
+	return 1;
 }
 
 /* Prints advice about core.preferSymlinkRefs, once for each command. */
@@ -181,27 +175,15 @@ static int tell_hooks(void *ctx, enum ref_state state,
 		      const struct ref_transaction *tx, struct error *err)
 {
 	struct ref_changer *changer = ctx;
-	struct tell t = {changer->store->repo, tx, BUF_INIT};
-	const char *name = ref_state_name(state);
-	int ret = repo_hooks_run(t.repo, hook_name, &name, 1, run_hook, &t,
-				 err);
+	int ret = ref_hook_run(changer->store->repo, state, describe,
+			       (void *)tx, err);
 
-	buf_release(&t.input);
 	if (state == REF_COMMITTED && ref_transaction_symlink_nr(tx))
 		advise(changer);
-	/* A hook cannot undo a commit or an abort, even if it cannot run. */
-	if (state == REF_COMMITTED || state == REF_ABORTED) {
-		if (ret < 0 && err)
-			builtin_error("%s", err->msg);
-		return 0;
-	}
 	if (ret <= 0)
 		return ret;
 	changer->was_refused = true;
-	return error_set(err, ERR_DENIED,
-			 "in '%s' phase, update aborted by the "
-			 "reference-transaction hook",
-			 name);
+	return ERR_DENIED;
 }
 
 int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts of update-ref and symbolic-ref: ref-change.c makes transactions,
- * and update-ref-stdin.c carries out the commands of update-ref --stdin.
+ * The parts of update-ref and symbolic-ref: ref-change.c makes transactions and
+ * runs their hooks, and update-ref-stdin.c carries out the commands of
+ * update-ref --stdin.
  */
 #ifndef BUILTIN_REF_CHANGE_H
 #define BUILTIN_REF_CHANGE_H
@@ -55,6 +56,16 @@ int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
  */
 int ref_changer_fail(const struct ref_changer *changer, const char *prefix,
 		     const struct error *err);
+
+/*
+ * Runs the reference-transaction hooks. `describe_changes` appends the lines
+ * that hooks read. Returns 0, 1 if a hook has refused, with the message of
+ * stock Git in *err, or a negative error code. In the states "committed" and
+ * "aborted", returns 0: a hook cannot refuse, and errors are printed.
+ */
+int ref_hook_run(const struct repo *repo, enum ref_state state,
+		 int (*describe_changes)(void *ctx, struct buf *out), void *ctx,
+		 struct error *err);
 
 /* The options of update-ref that apply to each change. */
 struct update_ref_args {

@@ -458,6 +458,40 @@ test_expect_success 'the reference-transaction hook' '
 '
 
 # Expected is what Git 2.55 does.
+test_expect_success 'the directory and the environment of a hook' '
+	cd "$TRASH" && rm -rf place && mkdir place && cd place &&
+	stock init -q w && mkdir w/sub && stock -C w commit -q --allow-empty -m x &&
+	stock clone -q --bare w b.git &&
+	for dir in w/.git b.git
+	do
+		mkdir -p $dir/hooks &&
+		cat >$dir/hooks/reference-transaction <<-\EOF || return 1
+		#!/bin/sh
+		test "$1" = committed || exit 0
+		echo "$0 in ${PWD#"$TOP"}, ${GIT_DIR-none}, ${GIT_PREFIX-none}," \
+			"${GIT_IMPLICIT_WORK_TREE-none}" >>"$TOP/actual"
+		EOF
+		chmod +x $dir/hooks/reference-transaction || return 1
+	done &&
+	TOP=$PWD && export TOP && : >actual &&
+	git -C w update-ref refs/heads/1 HEAD &&
+	git -C w/sub symbolic-ref refs/heads/2 refs/heads/1 &&
+	git -C w/.git update-ref refs/heads/3 HEAD &&
+	git -C b.git update-ref refs/heads/4 HEAD &&
+	git -C b.git/objects update-ref refs/heads/5 HEAD &&
+	git --git-dir=w/.git update-ref refs/heads/6 HEAD &&
+	cat >expect <<-EOF &&
+	.git/hooks/reference-transaction in /w, none, , none
+	.git/hooks/reference-transaction in /w, none, sub/, none
+	hooks/reference-transaction in /w/.git, ., , 0
+	hooks/reference-transaction in /b.git, ., , 0
+	$TOP/b.git/hooks/reference-transaction in /b.git/objects, $TOP/b.git, , 0
+	w/.git/hooks/reference-transaction in , w/.git, , none
+	EOF
+	unset TOP && test_cmp expect actual
+'
+
+# Expected is what Git 2.55 does.
 test_expect_success 'a hook runs for an empty and for an aborted transaction' '
 	cd "$TRASH" && twins && cd ours &&
 	cat >.git/hooks/reference-transaction <<-\EOF &&

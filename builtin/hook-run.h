@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the hooks of a command that a user called. */
+#ifndef BUILTIN_HOOK_RUN_H
+#define BUILTIN_HOOK_RUN_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "repo/repo.h"
+
+/* The hooks of an event, and what they get. All pointers are borrowed. */
+struct hook_call {
+	const struct repo *repo;
+	const char *event;
+	const char *const *args;
+	size_t arg_nr;
+	/*
+	 * Appends the text that each hook reads from standard input. Called
+	 * once, and only if there is a hook. Returns 0 or ERR_NOMEM. NULL: the
+	 * standard input of hooks is empty.
+	 */
+	int (*describe)(void *ctx, struct buf *out);
+	void *ctx;
+};
+
+/*
+ * Runs the hooks. As in stock Git, hooks run in the top directory of the work
+ * tree, or in the working directory outside the work tree. GIT_DIR, GIT_PREFIX
+ * and GIT_IMPLICIT_WORK_TREE are those that stock Git sets. The standard output
+ * of hooks goes to standard error. Returns the last nonzero exit code, 0 if all
+ * were 0 or there is no hook, or a negative error code of repo_hooks_run().
+ * Changes the working directory and the environment during the call, so no
+ * other thread may run.
+ */
+int hook_run(const struct hook_call *call, struct error *err);
+
+#endif
