@@ -13,10 +13,12 @@
 #include "builtin/builtin.h"
 #include "builtin/options.h"
 #include "builtin/output.h"
+#include "builtin/ref-change.h"
 #include "builtin/refs-parts.h"
 #include "odb/fsck-config.h"
 #include "refs-write/ref-migrate.h"
 #include "refs/refs-loose.h"
+#include "repo/hook.h"
 #include "sys/io.h"
 
 static const char migrate_usage[] =
@@ -205,6 +207,33 @@ static int name_dir(struct buf *out, const struct repo *repo, const char *dir)
 	return buf_printf(out, "%s%s", name, dir + strlen(repo->git_dir));
 }
 
+/* What a migration tells hooks. */
+struct told {
+	const struct repo *repo;
+	const struct buf *changes; /* of the present state */
+	/* true: a hook has refused the migration */
+	bool was_refused;
+};
+
+static int describe(void *ctx, struct buf *out)
+{
+	const struct told *told = ctx;
+
+	return buf_append(out, told->changes->data, told->changes->len);
+}
+
+static int tell_hooks(void *ctx, enum ref_state state,
+		      const struct buf *changes, struct error *err)
+{
+	struct told *told = ctx;
+	int ret;
+
+	told->changes = changes;
+	ret = ref_hook_run(told->repo, state, describe, told, err);
+	told->was_refused |= ret > 0;
+	return ret > 0 ? ERR_DENIED : ret;
+}
+
 static int migrate(const struct repo *repo,
 		   const struct ref_migrate_options *options, struct error *err)
 {
@@ -229,7 +258,11 @@ static int migrate(const struct repo *repo,
 
 static int run_migrate(int argc, const char **argv, struct builtin_env *env)
 {
-	struct ref_migrate_options how = {.storage = REPO_REFS_FILES};
+	struct told told = {NULL};
+	struct ref_migrate_options how = {
+		.storage = REPO_REFS_FILES,
+		.ctx = &told,
+	};
 	const char *format = NULL;
 	const struct option options[] = {
 		{.kind = OPTION_STRING,
@@ -262,7 +295,14 @@ static int run_migrate(int argc, const char **argv, struct builtin_env *env)
 		builtin_error("unknown ref storage format '%s'", format);
 		return FAILED;
 	}
+	told.repo = env->repo;
+	ret = repo_hooks_has(env->repo, "reference-transaction", &err);
+	if (ret < 0)
+		return builtin_fail(&err);
+	how.on_state = ret ? tell_hooks : NULL;
 	ret = migrate(env->repo, &how, &err);
+	if (told.was_refused)
+		return builtin_fail(&err);
 	if (ret == ERR_INVALID || ret == ERR_UNSUPPORTED || ret == ERR_DENIED) {
 		builtin_error("%s", err.msg);
 		return FAILED;

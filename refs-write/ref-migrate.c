@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The steps of moving all refs from one kind of storage (the old store) to the
- * other (the new store). ref-migrate-write.c writes the new store; this file
- * exchanges the stores. The directory of the new store has these entries, which
- * are moved into the git directory:
+ * other (the new store). ref-migrate-write.c writes the new store, and
+ * ref-migrate-tell.c tells hooks; this file exchanges the stores. The directory
+ * of the new store has these entries, which are moved into the git directory:
  *
  * 	files      HEAD and other root refs, packed-refs, refs/, logs/
  * 	reftable   reftable/, and the stubs HEAD and refs/heads
@@ -463,6 +463,8 @@ int ref_migrate(const struct repo *repo,
 		ret = lock_config(&m);
 	if (!ret)
 		ret = write_store(&m);
+	if (!ret)
+		ret = ref_migrate_tell(repo, options, err);
 	if (!ret && options->dry_run) {
 		ret = keep_dir(&m, dir);
 	} else if (!ret) {

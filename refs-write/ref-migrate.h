@@ -5,6 +5,7 @@
  * 	config.lock is made
  * 	   -> clear   leftovers in the places of the new store are removed
  * 	   -> write   the new store is written below "ref_migration.XXXXXX"
+ * 	   -> tell    hooks may refuse the migration
  * 	   -> move    the new store is renamed to where its readers look
  * 	   -> switch  config.lock becomes config
  * 	   -> clear   the old store is removed
@@ -22,6 +23,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "refs-write/ref-transaction.h"
 #include "refs/refs.h"
 
 struct ref_migrate_options {
@@ -32,6 +34,15 @@ struct ref_migrate_options {
 	 * was written
 	 */
 	bool dry_run;
+	/*
+	 * Called with the states of the transactions by which stock Git writes
+	 * the new store. `changes` has a line "<zeros> <value> <ref>" for each
+	 * ref. In the states "preparing" and "prepared", a negative return
+	 * value ends the migration and is returned. NULL: not called.
+	 */
+	int (*on_state)(void *ctx, enum ref_state state,
+			const struct buf *changes, struct error *err);
+	void *ctx;
 };
 
 /*
@@ -59,5 +70,13 @@ int ref_migrate(const struct repo *repo,
  */
 int ref_migrate_write(const struct repo *from, const struct repo *to,
 		      bool no_reflog, struct error *err);
+
+/*
+ * Calls options->on_state for a migration of the refs of `repo`. Returns 0 or a
+ * negative error code, which ends the migration.
+ */
+int ref_migrate_tell(const struct repo *repo,
+		     const struct ref_migrate_options *options,
+		     struct error *err);
 
 #endif

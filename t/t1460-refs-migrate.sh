@@ -99,6 +99,61 @@ test_expect_success 'a dry run keeps the new store apart' '
 	rm -r r.git
 '
 
+# Expected is what Git 2.55 does.
+test_expect_success 'the reference-transaction hook' '
+	rm -rf told.git && stock init -q --bare -b main told.git &&
+	tree=$(stock -C told.git hash-object -w -t tree /dev/null) &&
+	id=$(echo x | stock -C told.git commit-tree $tree) &&
+	stock -C told.git update-ref refs/heads/main $id &&
+	stock -C told.git update-ref ORIG_HEAD $id &&
+	stock -C told.git symbolic-ref refs/heads/link refs/heads/main &&
+	mkdir -p told.git/hooks &&
+	cat >told.git/hooks/reference-transaction <<-\EOF &&
+	#!/bin/sh
+	echo "$1" >>said && cat >>said && test $1 != "$(cat refuse 2>/dev/null)"
+	EOF
+	chmod +x told.git/hooks/reference-transaction &&
+	zero=$(echo $id | tr 0-9a-f 0) &&
+	{
+		echo "$zero ref:refs/heads/main HEAD" &&
+		echo "$zero $id ORIG_HEAD" &&
+		echo "$zero ref:refs/heads/main refs/heads/link"
+	} >loose &&
+	echo "$zero $id refs/heads/main" >packed &&
+	cat loose packed >all &&
+	for state in preparing prepared
+	do
+		echo $state && cat all || return 1
+	done >expect &&
+	cp -R told.git there.git &&
+	"$GIT" -C there.git refs migrate --ref-format=reftable &&
+	test_cmp expect there.git/said &&
+	for state in preparing prepared
+	do
+		rm -rf refused.git && cp -R told.git refused.git &&
+		echo $state >refused.git/refuse &&
+		test_expect_code 128 "$GIT" -C refused.git refs migrate \
+			--ref-format=reftable 2>err &&
+		echo "fatal: in '\''$state'\'' phase, update aborted by the" \
+			"reference-transaction hook" | test_cmp - err &&
+		test aborted = "$(sed -n "s/^aborted/&/p" refused.git/said)" &&
+		test files = $("$GIT" -C refused.git rev-parse \
+			--show-ref-format) &&
+		! ls refused.git | grep ref_migration || return 1
+	done &&
+	{
+		cat expect &&
+		echo preparing && cat packed && echo prepared && cat packed &&
+		for state in preparing prepared committed
+		do
+			echo $state && cat loose || return 1
+		done
+	} >expect2 &&
+	rm there.git/said &&
+	"$GIT" -C there.git refs migrate --ref-format=files &&
+	test_cmp expect2 there.git/said
+'
+
 # refuses <code> <message>: asserts that the migration fails and changes
 # nothing.
 refuses () {
