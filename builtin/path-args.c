@@ -54,7 +54,7 @@ static bool is_on_disk(const char *path, const struct repo *repo)
 	struct place place;
 	bool found;
 
-	if (place_find(&place, repo, NULL) < 0)
+	if (!*path || place_find(&place, repo, NULL) < 0)
 		return false;
 	if (place.prefix && *path != '/')
 		found = !buf_printf(&full, "%s/%s", repo->worktree, path) &&

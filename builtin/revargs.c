@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "builtin/input.h"
 #include "builtin/path-args.h"
@@ -760,7 +761,8 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 	 * A line before "--" cannot be a path, so the message mentions only
 	 * revisions.
 	 */
-	if (ret == ERR_MISSING && args->absent.code == was_absent)
+	if ((ret == ERR_MISSING && args->absent.code == was_absent) ||
+	    (ret == ERR_INVALID && err && starts_with(err->msg, "path '")))
 		return error_set(err, ERR_MISSING, "bad revision '%s'", line);
 	if (!ret)
 		return error_set(

@@ -571,8 +571,11 @@ static int peel_to_tree(const struct resolver *r, struct oid *oid,
 	enum object_type type;
 	int ret = odb_peel(r->reader, oid, oid, &type, r->err);
 
+	/* As in stock Git, a missing object is one that lacks the path. */
+	if (ret == ERR_MISSING)
+		return no_path(r, colon + 1, rev_len);
 	if (ret < 0)
-		return missing_is_unknown(r, ret);
+		return ret;
 	if (type != OBJ_COMMIT && type != OBJ_TREE)
 		return no_path(r, colon + 1, rev_len);
 	return peel_to(r, oid, OBJ_TREE, rev_len);
