@@ -136,11 +136,14 @@ test_expect_success 'a program that starts gitreach for some commands only' '
 '
 
 # The stock Git does not have the command itself, and starts the program of its
-# name in the exec path. This program is ours.
+# name in the exec path. This program is ours. If the stock Git is another one than
+# that of the build, ours asks it for its version.
 test_expect_success 'a stock Git that lacks a command and starts ours' '
 	cat >old <<-EOC &&
 	#!/bin/sh
-	test "\$1" != --exec-path || exec "$STOCK_GIT" "\$1"
+	case \$1 in
+	--exec-path | version) exec "$STOCK_GIT" "\$1" ;;
+	esac
 	echo x >>"$PWD/rounds"
 	"\$GIT_EXEC_PATH/git-\$1" "\$2"
 	EOC
