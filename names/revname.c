@@ -490,6 +490,32 @@ static bool parse_number(const char *p, size_t len, size_t *n)
 	return true;
 }
 
+/*
+ * Resolves a name that find_peel() has parsed. If the object cannot be peeled
+ * to the type, takes all text after the last "@{" for a date, as in stock Git:
+ * "main@{yesterday}^{tag}" then means main@{yesterday}, because the parser of
+ * dates ignores the rest. Returns 0 or a negative error code.
+ */
+static int resolve_peel(struct resolver *r, struct oid *out, const char *name,
+			size_t len, size_t open, size_t type_len)
+{
+	int ret = resolve_braces(r, out, name, len, open, type_len);
+	struct error why = ERROR_INIT, *err = r->err;
+	size_t at = open - 1;
+
+	if (ret != ERR_MISSING && ret != ERR_INVALID)
+		return ret;
+	while (at && (name[at] != '{' || name[at - 1] != '@'))
+		at--;
+	if (!at)
+		return ret;
+	r->err = &why;
+	if (!resolve_selector(r, out, name, len, at))
+		ret = 0;
+	r->err = err;
+	return ret;
+}
+
 static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 		       size_t len, enum revname_hint hint)
 {
@@ -504,7 +530,7 @@ static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 
 		at = find_peel(name, len, &type_len);
 		if (at)
-			return resolve_braces(r, out, name, len, at, type_len);
+			return resolve_peel(r, out, name, len, at, type_len);
 		at = open ? (size_t)(open - name) : 0;
 		if (at > 0 && name[at - 1] == '@')
 			return resolve_selector(r, out, name, len, at);
