@@ -411,6 +411,23 @@ static void print_total(const struct repack_result *result)
 		result->report.reused, result->report.reused_deltas);
 }
 
+/*
+ * Report that the bitmap index of the multi-pack-index could not be written.
+ * Returns the exit code of stock Git.
+ */
+static int fail_bitmap(const struct error *err)
+{
+	builtin_warn("Failed to write bitmap index. Packfile doesn't have full "
+		     "closure (%s)",
+		     err->msg);
+	builtin_error("could not write multi-pack bitmap");
+	return 255;
+}
+
+/*
+ * Run the command after its options were loaded. Prints only some errors.
+ * Returns the exit code, or a negative error code.
+ */
 static int repack(struct repack_options *o, struct args *a,
 		  struct builtin_env *env, struct error *err)
 {
@@ -428,6 +445,8 @@ static int repack(struct repack_options *o, struct args *a,
 	if (ret < 0)
 		return ret;
 	ret = repack_run(&result, env->repo, o, err);
+	if (ret < 0 && result.midx_not_closed)
+		return fail_bitmap(err);
 	if (ret < 0)
 		return ret;
 	if (result.warning.code)
@@ -460,7 +479,7 @@ static int run(struct args *a, struct builtin_env *env)
 	ret = load_pack_options(&options, a, env->repo, &err);
 	if (!ret)
 		ret = repack(&options, a, env, &err);
-	return ret < 0 ? builtin_fail(&err) : 0;
+	return ret < 0 ? builtin_fail(&err) : ret;
 }
 
 int cmd_repack(int argc, const char **argv, struct builtin_env *env)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "midx/multi-pack-chain.h"
 #include "midx/multi-pack.h"
 #include "pack-bitmap.h"
@@ -274,6 +275,11 @@ static int write_all(struct midx_run *m, struct repack_result *result,
 
 	for (int i = 1; i < MULTI_PACK_MAX_TRIES && written.outdated; i++)
 		ret = write_now(m, &written, err);
+	/* A missing commit is an error of the walk, not of the packs. */
+	result->midx_not_closed = ret == ERR_MISSING && written.not_closed &&
+				  err &&
+				  !starts_with(err->msg,
+					       "Failed to traverse parents");
 	if (ret < 0)
 		return ret;
 	result->midx_pack_nr = written.pack_nr;

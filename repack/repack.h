@@ -143,6 +143,11 @@ struct repack_result {
 	 * covers. 0: no multi-pack-index was written.
 	 */
 	uint32_t midx_pack_nr;
+	/*
+	 * true: repack_run() failed because packs of the multi-pack-index lack
+	 * an object that its bitmap index needs
+	 */
+	bool midx_not_closed;
 	/* number of objects in new cruft packs */
 	uint32_t cruft_nr;
 	/* number of objects in new promisor packs */

@@ -12,6 +12,11 @@ struct adding {
 	struct walk_tips *tips;
 	struct error *err;
 	/*
+	 * true: refs that name a missing object, or a tag of a missing object,
+	 * are left out
+	 */
+	bool leaves_out_broken;
+	/*
 	 * ids of the tips that were added, so that each is added once: refs of
 	 * forks often name the same objects
 	 */
@@ -26,15 +31,23 @@ static int add_ref(void *ctx, const struct ref *ref)
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(a->err) : 0;
 	ret = walk_add_tip(a->w, a->tips, &ref->oid, false, a->err);
-	return ret == ERR_MISSING ? error_set(a->err, ERR_MISSING,
-					      "bad object %s", ref->name)
-				  : ret;
+	if (ret != ERR_MISSING)
+		return ret;
+	/* The target of a tag may be missing, too. */
+	return a->leaves_out_broken ? 0
+				    : error_set(a->err, ERR_MISSING,
+						"bad object %s", ref->name);
 }
 
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err)
 {
-	struct adding a = {.w = w, .tips = tips, .err = err};
+	struct adding a = {
+		.w = w,
+		.tips = tips,
+		.err = err,
+		.leaves_out_broken = refs_leaves_out_broken(refs),
+	};
 	struct ref head;
 	int ret = 0;
 
@@ -42,8 +55,7 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		ret = refs_lookup_head(refs, &head, err);
 		if (ret > 0)
 			ret = add_ref(&a, &head);
-		if ((ret == ERR_MISSING || ret == ERR_CORRUPT) &&
-		    refs_leaves_out_broken(refs))
+		if (ret == ERR_CORRUPT && a.leaves_out_broken)
 			ret = 0;
 	}
 	if (ret >= 0)
