@@ -453,6 +453,25 @@ static int find_head(struct for_each_ref *f)
 	return f->head ? 0 : builtin_die("out of memory");
 }
 
+static bool is_of_parents(const struct ref_atom *atom)
+{
+	return atom->kind == REF_ATOM_PARENT ||
+	       atom->kind == REF_ATOM_NUMPARENT;
+}
+
+/* Returns whether the format or a sort key has the parents of a commit. */
+static bool needs_parents(const struct for_each_ref *f)
+{
+	for (size_t i = 0; i < f->format.nr; i++)
+		if (!f->format.pieces[i].text &&
+		    is_of_parents(&f->format.pieces[i].atom))
+			return true;
+	for (size_t i = 0; i < f->sort.nr; i++)
+		if (is_of_parents(&f->sort.keys[i].atom))
+			return true;
+	return false;
+}
+
 /*
  * Parse the format and the sort keys, then read standard input. Stock Git
  * reports errors in this order. Standard input must come last: if stock Git
@@ -471,7 +490,9 @@ static int parse_fields(struct for_each_ref *f)
 	for (size_t i = 0; i < f->sort_keys.nr; i++)
 		if (ref_sort_add(&f->sort, f->sort_keys.items[i], &f->err) < 0)
 			return bad_field(f);
-	ret = f->from_stdin ? read_patterns(f) : 0;
+	ret = needs_parents(f) ? ref_filter_refuse_grafts(&f->store) : 0;
+	if (!ret && f->from_stdin)
+		ret = read_patterns(f);
 	if (!ret && f->start_after && *f->filter.patterns)
 		ret = builtin_die("cannot use --start-after with patterns");
 	return ret;

@@ -108,6 +108,13 @@ int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
 		      const char *name);
 
 /*
+ * Refuse a repository with info/grafts, as rev-list does: stock Git runs
+ * instead. Returns 0 if there are no grafts, BUILTIN_NOT_OURS, or 128 after
+ * printing an error.
+ */
+int ref_filter_refuse_grafts(const struct store *store);
+
+/*
  * Walk the history of the commits of --merged and --no-merged. Must be called
  * after all commits were added. Returns 0, or prints an error and returns 128.
  */

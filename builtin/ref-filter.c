@@ -260,11 +260,7 @@ int ref_filter_walk(struct ref_filter *f)
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
-/*
- * Refuse a repository with info/grafts, as rev-list does: stock Git runs
- * instead.
- */
-static int refuse_grafts(const struct store *store)
+int ref_filter_refuse_grafts(const struct store *store)
 {
 	struct error err = ERROR_INIT;
 	int ret = grafts_exist(store->repo, &err);
@@ -281,7 +277,7 @@ static int refuse_grafts(const struct store *store)
 static int open_walk(struct ref_filter *f)
 {
 	struct error err = ERROR_INIT;
-	int ret = refuse_grafts(f->store);
+	int ret = ref_filter_refuse_grafts(f->store);
 
 	if (ret)
 		return ret;
