@@ -253,7 +253,7 @@ static void test_objects(void **state)
 		fail_msg("%s%s", f.wrong.data, err.msg);
 	netrepo_ref(&f.s.n, "src", "refs/tags/broken", &none);
 	assert_int_equal(stored_check_objects(path.data, &how, &err), 1);
-	assert_non_null(strstr(f.wrong.data, "0200000000"));
+	assert_non_null(strstr(f.wrong.data, "bad object refs/tags/broken"));
 	buf_release(&path);
 	fixture_release(&f);
 }

@@ -131,9 +131,7 @@ static void bad_refs(void **state)
 	refs_close(x.refs);
 	assert_int_equal(refs_open(&x.refs, &x.f.h.r.t.repo, NULL), 0);
 	assert_int_equal(add(&x, "refs/tags/", &err), ERR_MISSING);
-	assert_string_equal(err.msg,
-			    "bad object refs/tags/gone "
-			    "(1234567812345678123456781234567812345678)");
+	assert_string_equal(err.msg, "bad object refs/tags/gone");
 	teardown(&x);
 }
 
