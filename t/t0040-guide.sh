@@ -69,6 +69,19 @@ do
 	"
 done
 
+test_expect_success 'the backup page also restores reftables' '
+	migrate="git -C /srv/git/project.git refs migrate --ref-format=reftable" &&
+	format="git -C /srv/git/restored.git rev-parse --show-ref-format" &&
+	mkdir tables &&
+	cp "$guide/example.sh" tables &&
+	sed -e "s|^## A bundle|<!-- run: $migrate -->\n&|" \
+		-e "s|^## Repositories in|<!-- run: $format \| grep reftable -->\n&|" \
+		"$guide/backup.md" >tables/backup.md &&
+	grep "^<!-- run" tables/backup.md >marks &&
+	test_line_count 2 marks &&
+	python3 "$helper" run tables/backup.md "$here/tables"
+'
+
 if command -v pandoc >/dev/null || python3 -c 'import markdown' 2>/dev/null
 then
 	test_set_prereq HTML
