@@ -42,6 +42,14 @@
 #define CHANGES_MORE 64
 
 /*
+ * Maximum number of bytes of trees that are read for the comparison: for each
+ * object of the prepared answer, and in addition. A walk reads about this much.
+ * A tree may be at very many paths, and would be read at each of them.
+ */
+#define BYTES_SHARE 32
+#define BYTES_MORE (1 << 20)
+
+/*
  * Number of bits of a filter of idx_pos. Most objects of the prepared answer
  * are not in the filter, so they are not searched among the changed objects.
  */
@@ -72,6 +80,8 @@ struct nearing {
 	struct sort_item *packed;
 	size_t packed_nr;
 	struct bitset filter; /* idx_pos of `packed`, modulo FILTER_BITS */
+	/* whether the order of the whole pack was checked */
+	bool is_proved;
 };
 
 /* Load a commit. Returns 1, 0 if it is no commit or missing, or ERR_NOMEM. */
@@ -100,6 +110,7 @@ static void nearing_release(struct nearing *n)
 	n->changes = NULL;
 	n->packed = NULL;
 	n->nr = n->packed_nr = 0;
+	n->is_proved = false;
 }
 
 /* ---- comparing the prepared answer with the wanted commit */
@@ -174,7 +185,11 @@ static int list_changes(struct nearing *n)
 static int compare(struct nearing *n)
 {
 	struct walk *w = &n->f->walk;
-	size_t max = n->answer->plain.object_nr / CHANGES_SHARE + CHANGES_MORE;
+	size_t object_nr = n->answer->plain.object_nr;
+	const struct tree_tally_limits limits = {
+		.paths = object_nr / CHANGES_SHARE + CHANGES_MORE,
+		.bytes = object_nr * BYTES_SHARE + BYTES_MORE,
+	};
 	const struct history_commit *commits;
 	int ret = load_commit(n->f, &n->answer->request.id, &n->old);
 
@@ -183,7 +198,7 @@ static int compare(struct nearing *n)
 	commits = w->history.commits;
 	ret = tree_tally_compare(&n->tally, &w->space, w->reader,
 				 commits[n->old].tree_pos,
-				 commits[n->want].tree_pos, max, NULL);
+				 commits[n->want].tree_pos, &limits, NULL);
 	if (!ret)
 		ret = list_changes(n);
 	return ret == ERR_NOMEM ? ret : !ret;
@@ -218,11 +233,14 @@ static int load_answer(struct nearing *n)
 	struct found *f = n->f;
 	const struct odb_pack *pack = f->prepared.pack;
 	const struct prepared_tree *tree = &n->answer->tree;
-	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
+	struct error why = ERROR_INIT;
+	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, &why);
 	size_t run_nr = n->answer->plain.run_nr;
 	struct oid order;
 
-	if (!rev || prepared_hash_order(&order, tree, run_nr, rev) < 0)
+	if (!rev)
+		return why.code == ERR_NOMEM ? ERR_NOMEM : 0;
+	if (prepared_hash_order(&order, tree, run_nr, rev) < 0)
 		return ERR_NOMEM;
 	if (!oid_equal(&order, &tree->order))
 		return 0;
@@ -256,28 +274,55 @@ static bool exists(const struct found *f, const struct walk_item *item)
 }
 
 /*
- * Add an object that the prepared answer lacks. Returns 1, 0 if it does not
- * exist, or ERR_NOMEM.
+ * Returns whether the order of the whole pack is right. An order that was made
+ * from the index, not read from a file, is right.
  */
-static int send_too(struct found *f, const struct tree_tally_row *row)
+static bool is_proved(struct nearing *n)
 {
+	const struct pack_rev *rev = n->f->space.rev;
+
+	if (!n->is_proved)
+		n->is_proved = rev->owned ||
+			       !pack_check_rev(n->f->prepared.pack->pack, rev,
+					       NULL);
+	return n->is_proved;
+}
+
+/*
+ * Add an object that the prepared answer lacks, but its pack has. The answer
+ * does not show that the order of the pack is right for this object. Returns 1,
+ * 0 if the order is wrong, or ERR_NOMEM.
+ */
+static int send_packed_too(struct nearing *n, const struct walk_item *item,
+			   uint32_t idx_pos)
+{
+	struct found *f = n->f;
+	uint32_t bit;
+
+	if (!is_proved(n) || !bitmap_space_bit_of(&f->space, idx_pos, &bit))
+		return 0;
+	bitset_set(&f->packed, bit);
+	return walk_items_add(&f->walked, item) < 0 ? ERR_NOMEM : 1;
+}
+
+/*
+ * Add an object that the prepared answer lacks. Returns 1, 0 if it does not
+ * exist or its place is not certain, or ERR_NOMEM.
+ */
+static int send_too(struct nearing *n, const struct tree_tally_row *row)
+{
+	struct found *f = n->f;
 	const struct walk_item item = {
 		.obj_pos = row->obj_pos,
 		.type = row->type,
 	};
-	uint32_t idx_pos, bit;
-	int ret;
+	uint32_t idx_pos;
 
-	if (find_idx(f, row->obj_pos, &idx_pos) &&
-	    bitmap_space_bit_of(&f->space, idx_pos, &bit)) {
-		bitset_set(&f->packed, bit);
-		ret = walk_items_add(&f->walked, &item);
-	} else {
-		if (!exists(f, &item))
-			return 0;
-		ret = walk_items_add(&f->objects, &item);
-	}
-	return ret < 0 ? ret : 1;
+	if (find_idx(f, row->obj_pos, &idx_pos))
+		return send_packed_too(n, &item, idx_pos);
+	if (!exists(f, &item))
+		return 0;
+	return walk_items_add(&f->objects, &item) < 0 ? ERR_NOMEM : 1;
 }
 
 /*
@@ -291,7 +336,7 @@ static int apply(struct nearing *n, const struct change *change)
 	uint32_t idx_pos;
 
 	if (change->bit == NO_BIT)
-		return paths < 0 ? 0 : send_too(f, &change->row);
+		return paths < 0 ? 0 : send_too(n, &change->row);
 	idx_pos = bitmap_space_idx_pos(&f->space, change->bit);
 	paths += prepared_paths(&n->answer->tree, idx_pos);
 	if (!paths)

@@ -217,7 +217,8 @@ int found_look_for_stored(struct found *f, bool use_prepared, struct error *err)
 		return 0;
 	if (is_whole_pack(f, nr))
 		take_whole_pack(f);
-	else if (use_prepared && !f->request->have_nr && nr >= PREPARED_MIN)
+	else if (use_prepared && !f->near && !f->request->have_nr &&
+		 nr >= PREPARED_MIN)
 		ret = look_for_prepared(f, err);
 	if (f->content) {
 		f->content_pack = f->space.pack;

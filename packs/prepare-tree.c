@@ -20,6 +20,13 @@
 #define PATHS_MORE 1024
 
 /*
+ * Maximum number of bytes of trees that are read, for each object of the answer
+ * and in addition. A tree at many paths is read at each of them.
+ */
+#define BYTES_MAX 256
+#define BYTES_MORE (1 << 20)
+
+/*
  * List the rows with several paths, by their positions in the index. Returns 1,
  * 0 if an object is not in the pack, or ERR_NOMEM.
  */
@@ -59,6 +66,10 @@ static int find_repeats(struct prepared_described *out, struct found *found,
 {
 	struct walk *w = &found->walk;
 	struct tree_tally tally = TREE_TALLY_INIT;
+	const struct tree_tally_limits limits = {
+		.paths = object_nr * PATHS_MAX + PATHS_MORE,
+		.bytes = object_nr * BYTES_MAX + BYTES_MORE,
+	};
 	const struct history_commit *commit;
 	int ret;
 
@@ -68,8 +79,7 @@ static int find_repeats(struct prepared_described *out, struct found *found,
 	if (!commit->parsed)
 		return 0;
 	ret = tree_tally_compare(&tally, &w->space, w->reader, TREE_TALLY_NONE,
-				 commit->tree_pos,
-				 object_nr * PATHS_MAX + PATHS_MORE, NULL);
+				 commit->tree_pos, &limits, NULL);
 	if (!ret) {
 		out->repeats = mem_alloc(tally.nr, sizeof(*out->repeats));
 		ret = out->repeats

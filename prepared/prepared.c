@@ -234,23 +234,29 @@ uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos)
 	return 1;
 }
 
-/* Add the objects of one run to the hash. */
+/*
+ * Add the objects of one run to the hash, and the object that follows the run
+ * in the pack: its offset is the end of the run's last object.
+ */
 static void hash_place(struct hash_ctx *hash,
 		       const struct prepared_place *place,
 		       const struct pack_rev *rev)
 {
+	uint32_t end = place->first + place->nr;
 	uint8_t bytes[4096];
 	size_t len = 0;
 
-	for (uint32_t i = 0; i < place->nr; i++) {
-		store_be32(bytes + len,
-			   pack_rev_idx_pos(rev, place->first + i));
+	if (end < rev->idx->nr)
+		end++;
+	for (uint32_t pos = place->first; pos < end; pos++) {
+		store_be32(bytes + len, pack_rev_idx_pos(rev, pos));
 		len += 4;
-		if (len == sizeof(bytes) || i + 1 == place->nr) {
+		if (len == sizeof(bytes)) {
 			hash_update(hash, bytes, len);
 			len = 0;
 		}
 	}
+	hash_update(hash, bytes, len);
 }
 
 int prepared_hash_order(struct oid *order, const struct prepared_tree *tree,

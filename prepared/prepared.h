@@ -39,7 +39,8 @@
  *    of each, ascending: position in the index: 4 | number of paths: 4
  *    of each run of the content without tags:
  *       position of its first object in the pack: 4 | number of objects: 4
- *    hash of the positions in the index of all objects of these runs: 4 each
+ *    hash of positions in the index, 4 bytes each: of all objects of each run,
+ *       and of the object that follows the run in the pack
  *
  * A *repeated* object is at several paths of the tree of the wanted commit. So
  * a similar tree, in which one of these paths has changed, still has the
@@ -124,9 +125,9 @@ struct prepared_tree {
 	/* borrowed: the objects of each run of the content without tags */
 	const struct prepared_place *places;
 	/*
-	 * Hash of the positions in the index of all these objects: a be32 for
-	 * each object, in the order of the pack. So the order of the pack can
-	 * be checked for these objects only.
+	 * Hash of positions in the index, a be32 each, in the order of the
+	 * pack: of all objects of each run, and of the object that follows the
+	 * run. So the order of the pack can be checked for these objects only.
 	 */
 	struct oid order;
 	/* borrowed: repeated objects of the tree, with ascending idx_pos */

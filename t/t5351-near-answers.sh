@@ -3,6 +3,7 @@
 test_description='clones of depth 1 with the help of a prepared answer'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
+. "$GITREACH_SRC/t/lib-strace.sh"
 
 UP=--upload-pack=$GITREACH_BUILD/bin/git-upload-pack
 
@@ -228,6 +229,79 @@ test_expect_success 'a damaged reverse index' '
 	rev=$(echo r.git/objects/pack/*.rev) &&
 	put "$rev" 12 "\0\0\0\0\0\0\0\0" &&
 	clone prepared+walk r.git &&
+	has_tree main
+'
+
+# many <repository>: 9,000 versions of a file, so that the reverse index of the
+# pack is not verified when it is opened, and a tree of 600 files. The tip of the
+# branch "side" is in the pack, too, with a file that main does not have.
+many () {
+	stock init -q --bare "$1" &&
+	stock -C "$1" symbolic-ref HEAD refs/heads/main &&
+	awk "BEGIN {
+		for (n = 0; n < 3000; n++) {
+			print \"commit refs/heads/main\"
+			print \"committer a <a@b> \" 1700000000 + n \" +0000\"
+			print \"data 1\\nm\"
+			for (i = 0; !n && i < 600; i++)
+				printf \"M 100644 inline f%d\\ndata 4\\n%04d\\n\", i, i
+			printf \"M 100644 inline q\\ndata 5\\nq%04d\\n\", n
+		}
+		print \"commit refs/heads/side\\ncommitter a <a@b> 1800000000 +0000\"
+		print \"data 1\\ns\\nfrom refs/heads/main\"
+		print \"M 100644 inline new\\ndata 3\\nnew\"
+	}" </dev/null | stock -C "$1" fast-import --quiet &&
+	"$GIT" -C "$1" repack -adbq
+}
+
+test_expect_success 'a branch whose new objects are in the pack' '
+	rm -rf r.git && many r.git &&
+	clone prepared+walk r.git --branch side &&
+	has_tree side
+'
+
+test_expect_success STRACE 'the file of prepared answers is opened once' '
+	side=$(stock -C r.git rev-parse side) &&
+	pkt "command=fetch" D ofs-delta "deepen 1" "want $side" done F >request &&
+	GIT_PROTOCOL=version=2 strace -f -o trace -e trace=openat \
+		"$GIT" upload-pack --stateless-rpc r.git <request >out &&
+	grep -a PACK out >packs &&
+	grep "info/prepared\"" trace >opened && test_line_count 1 opened
+'
+
+# The damage swaps two entries that the prepared answer does not have.
+test_expect_success 'a wrong order of objects that the answer lacks' '
+	rev=$(echo r.git/objects/pack/*.rev) &&
+	python3 - "$rev" <<-\EOC &&
+	import os, sys
+	os.chmod(sys.argv[1], 0o644)
+	with open(sys.argv[1], "r+b") as f:
+	    f.seek(12 + 4 * 2000)
+	    a, b = f.read(4), f.read(4)
+	    f.seek(12 + 4 * 2000)
+	    f.write(b + a)
+	EOC
+	clone walk r.git --branch side &&
+	has_tree side
+'
+
+# Each path of the directory would be read for the comparison.
+test_expect_success 'a large directory of submodules at many paths' '
+	start_again &&
+	hex=$(printf %040d 1) &&
+	big=$(awk -v hex=$hex "BEGIN {
+		for (i = 0; i < 20000; i++)
+			printf \"160000 commit %s\\ts%05d\\n\", hex, i
+	}" </dev/null | stock -C r.git mktree --missing) &&
+	{
+		stock -C r.git ls-tree main && for i in $(seq 1 40)
+		do
+			printf "040000 tree %s\\tbig%d\n" $big $i
+		done
+	} >entries && tree=$(stock -C r.git mktree <entries) &&
+	stock -C r.git update-ref refs/heads/main \
+		$(stock -C r.git commit-tree -m big -p main $tree) &&
+	clone walk r.git &&
 	has_tree main
 '
 

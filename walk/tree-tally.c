@@ -16,7 +16,8 @@ struct tallying {
 	struct tree_tally *tally;
 	struct objspace *space;
 	struct odb_reader *reader;
-	size_t max; /* limit of tally->nr */
+	/* `bytes` is what is left of the caller's limit */
+	struct tree_tally_limits limits;
 	struct error *err;
 };
 
@@ -31,7 +32,7 @@ static int add(struct tallying *t, uint32_t obj_pos, enum object_type type,
 
 	if (obj_pos == TREE_TALLY_NONE)
 		return 0;
-	if (tally->nr >= t->max)
+	if (tally->nr >= t->limits.paths)
 		return 1;
 	if (mem_grow(&tally->rows, &tally->alloc, tally->nr + 1,
 		     sizeof(*tally->rows)) < 0)
@@ -148,14 +149,25 @@ static int merge_entries(struct tallying *t, const struct odb_object *old_obj,
 			: ret;
 }
 
-/* Read a tree. TREE_TALLY_NONE is read as a tree without entries. */
+/*
+ * Read a tree. TREE_TALLY_NONE is read as a tree without entries. Returns 0, 1
+ * if too many bytes were read, or a negative error code.
+ */
 static int read_tree(struct tallying *t, uint32_t tree_pos,
 		     struct odb_object *tree)
 {
+	int ret;
+
 	*tree = (struct odb_object)ODB_OBJECT_INIT;
 	if (tree_pos == TREE_TALLY_NONE)
 		return 0;
-	return objspace_read_tree(t->space, t->reader, tree_pos, tree, t->err);
+	ret = objspace_read_tree(t->space, t->reader, tree_pos, tree, t->err);
+	if (ret < 0)
+		return ret;
+	if (tree->len > t->limits.bytes)
+		return 1;
+	t->limits.bytes -= tree->len;
+	return 0;
 }
 
 /* Count the objects of two trees with different ids. */
@@ -173,12 +185,12 @@ static int compare_trees(struct tallying *t, uint32_t old_tree,
 	if (ret)
 		return ret;
 	ret = read_tree(t, old_tree, &old_obj);
-	if (ret < 0)
-		return ret;
-	ret = read_tree(t, new_tree, &new_obj);
-	if (!ret)
-		ret = merge_entries(t, &old_obj, &new_obj, depth);
-	odb_object_release(t->reader, &new_obj);
+	if (!ret) {
+		ret = read_tree(t, new_tree, &new_obj);
+		if (!ret)
+			ret = merge_entries(t, &old_obj, &new_obj, depth);
+		odb_object_release(t->reader, &new_obj);
+	}
 	odb_object_release(t->reader, &old_obj);
 	return ret;
 }
@@ -233,17 +245,22 @@ static int sort_rows(struct tree_tally *tally, struct error *err)
 
 int tree_tally_compare(struct tree_tally *tally, struct objspace *space,
 		       struct odb_reader *reader, uint32_t old_tree,
-		       uint32_t new_tree, size_t max, struct error *err)
+		       uint32_t new_tree,
+		       const struct tree_tally_limits *limits,
+		       struct error *err)
 {
 	struct tallying t = {
 		.tally = tally,
 		.space = space,
 		.reader = reader,
-		.max = max < INT32_MAX ? max : INT32_MAX,
+		.limits = *limits,
 		.err = err,
 	};
 	int ret;
 
+	/* The number of a row's paths must not overflow. */
+	if (t.limits.paths > INT32_MAX)
+		t.limits.paths = INT32_MAX;
 	tally->nr = 0;
 	if (old_tree == new_tree)
 		return 0;

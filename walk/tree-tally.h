@@ -38,6 +38,17 @@ struct tree_tally {
 		NULL, 0, 0                                                     \
 	}
 
+/* How much two trees may differ. */
+struct tree_tally_limits {
+	/* number of paths; a path with different objects counts twice */
+	size_t paths;
+	/*
+	 * bytes of the trees that are read; a tree counts at each path at which
+	 * it is read
+	 */
+	size_t bytes;
+};
+
 /* Stands for an empty tree, which is no object. */
 #define TREE_TALLY_NONE UINT32_MAX
 
@@ -48,15 +59,17 @@ struct tree_tally {
  * Commits of submodules are left out. Rows ascend by obj_pos; each object has
  * one row, and `paths` of a row is not 0.
  *
- * Returns 0, or 1 if the trees differ in more than `max` paths; a path with
- * different objects counts twice. Returns ERR_MISSING if a tree is missing,
+ * Returns 0, or 1 if the trees differ more than the limits allow. Returns
+ * ERR_MISSING if a tree is missing,
  * ERR_CORRUPT if a tree is malformed or an object is named both as a tree and
  * as a blob, or another negative error code. The caller releases *tally in all
  * cases. Cost: the differing directories of both trees are read.
  */
 int tree_tally_compare(struct tree_tally *tally, struct objspace *space,
 		       struct odb_reader *reader, uint32_t old_tree,
-		       uint32_t new_tree, size_t max, struct error *err);
+		       uint32_t new_tree,
+		       const struct tree_tally_limits *limits,
+		       struct error *err);
 void tree_tally_release(struct tree_tally *tally);
 
 #endif

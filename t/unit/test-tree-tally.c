@@ -59,14 +59,14 @@ static void check_pair(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr)
 {
 	int32_t *counts = calloc(RANDREPO_MAX, sizeof(*counts));
 	struct tree_tally tally = TREE_TALLY_INIT;
+	struct tree_tally_limits limits = {.bytes = SIZE_MAX};
 	struct error err = ERROR_INIT;
-	size_t paths;
 
 	assert_non_null(counts);
-	paths = count_paths(f, counts, old_nr, -1) +
-		count_paths(f, counts, new_nr, 1);
+	limits.paths = count_paths(f, counts, old_nr, -1) +
+		       count_paths(f, counts, new_nr, 1);
 	if (tree_tally_compare(&tally, &f->w.space, f->w.reader,
-			       pos_of(f, old_nr), pos_of(f, new_nr), paths,
+			       pos_of(f, old_nr), pos_of(f, new_nr), &limits,
 			       &err))
 		fail_msg("%s", err.msg);
 	check_rows(f, &tally, counts);
@@ -105,7 +105,7 @@ struct pair {
 	struct walkrepo f;
 	struct randtree t;
 	uint32_t old_nr, new_nr;
-	size_t max;
+	struct tree_tally_limits limits;
 	struct tree_tally tally;
 };
 
@@ -113,7 +113,7 @@ static void begin(struct pair *p)
 {
 	uint64_t seed = 1;
 
-	*p = (struct pair){.max = 100, .tally = TREE_TALLY_INIT};
+	*p = (struct pair){.limits = {100, 4096}, .tally = TREE_TALLY_INIT};
 	randhist_init(&p->f.h, HASH_SHA1, &seed);
 	randtree_put(&p->t, "dir/a", 1);
 	randtree_put(&p->t, "dir/b", 2);
@@ -129,7 +129,7 @@ static int compare(void *ctx, struct error *err)
 
 	return tree_tally_compare(&p->tally, &p->f.w.space, p->f.w.reader,
 				  pos_of(&p->f, p->old_nr),
-				  pos_of(&p->f, p->new_nr), p->max, err);
+				  pos_of(&p->f, p->new_nr), &p->limits, err);
 }
 
 /*
@@ -187,7 +187,7 @@ static void equal_trees(void **state)
 	struct pair p;
 
 	begin(&p);
-	p.max = 0;
+	p.limits.paths = 0;
 	assert_int_equal(run(&p, NONE), 0);
 	assert_int_equal(p.tally.nr, 0);
 	end(&p);
@@ -200,11 +200,51 @@ static void limit_of_paths(void **state)
 		struct pair p;
 
 		begin(&p);
-		p.max = max;
+		p.limits.paths = max;
 		randtree_put(&p.t, "dir/a", 7);
 		assert_int_equal(run(&p, NONE), max < 6);
 		end(&p);
 	}
+}
+
+/*
+ * Returns the lowest limit of bytes with which two trees can be compared. The
+ * new tree has `nr` equal directories of ten submodules, and the old tree has
+ * none.
+ */
+static size_t least_bytes(size_t nr)
+{
+	size_t low = 0, high = 4096;
+	char path[RANDTREE_PATH];
+	struct pair p;
+
+	begin(&p);
+	for (size_t i = 0; i < 10 * nr; i++) {
+		snprintf(path, sizeof(path), "sub%zu/%zu", i / 10, i % 10);
+		randtree_put(&p.t, path, RANDTREE_GITLINK);
+	}
+	assert_int_equal(run(&p, NONE), 0);
+	assert_int_equal(p.tally.nr, 3);
+	while (high - low > 1) {
+		p.limits.bytes = low + (high - low) / 2;
+		if (compare(&p, NULL))
+			low = p.limits.bytes;
+		else
+			high = p.limits.bytes;
+	}
+	end(&p);
+	return high;
+}
+
+/* The bytes of a directory count at each of its paths. */
+static void limit_of_bytes(void **state)
+{
+	const size_t entry = strlen("160000 0") + 1 + 20;
+	const size_t dir = strlen("40000 sub0") + 1 + 20;
+	size_t one = least_bytes(1);
+
+	assert_int_equal(least_bytes(2) - one, 10 * entry + dir);
+	assert_int_equal(least_bytes(4) - one, 3 * (10 * entry + dir));
 }
 
 static void missing_trees(void **state)
@@ -288,6 +328,7 @@ int main(void)
 		cmocka_unit_test(repeated_directory),
 		cmocka_unit_test(equal_trees),
 		cmocka_unit_test(limit_of_paths),
+		cmocka_unit_test(limit_of_bytes),
 		cmocka_unit_test(missing_trees),
 		cmocka_unit_test(malformed_trees),
 		cmocka_unit_test(object_of_two_types),
