@@ -56,39 +56,45 @@ static int place_keep(struct place *place, struct error *err)
 }
 
 /*
- * Set GIT_DIR, unless the user has named the git directory. A hook finds the
- * directory ".git" of a work tree by itself.
+ * Set GIT_DIR. The value that the user gave stays, unless the hook runs in
+ * another directory: the value may be relative. A hook finds the directory
+ * ".git" of a work tree by itself. `prefix` is the path of the working
+ * directory in the work tree, or NULL.
  */
 static void set_git_dir(const struct repo *repo, const struct place *place,
-			bool in_worktree)
+			const char *prefix)
 {
 	const char *rest = repo->worktree
 				   ? rest_below(repo->git_dir, repo->worktree)
 				   : NULL;
+	bool is_moved = prefix && *prefix;
 
-	if (place->values[0])
+	if (place->values[0] && !is_moved)
 		return;
-	if (!strcmp(place->cwd, repo->git_dir))
+	if (place->values[0] || getenv("GIT_WORK_TREE"))
+		setenv("GIT_DIR", repo->git_dir, 1);
+	else if (!strcmp(place->cwd, repo->git_dir))
 		setenv("GIT_DIR", ".", 1);
-	else if (in_worktree && rest && !strcmp(rest, ".git") &&
-		 !getenv("GIT_WORK_TREE"))
+	else if (prefix && rest && !strcmp(rest, ".git"))
 		unsetenv("GIT_DIR");
 	else
 		setenv("GIT_DIR", repo->git_dir, 1);
-	if (!in_worktree)
-		setenv("GIT_IMPLICIT_WORK_TREE", "0", 1);
 }
 
 static int place_enter(const struct place *place, const struct repo *repo,
 		       struct error *err)
 {
-	const char *in_git_dir = rest_below(place->cwd, repo->git_dir);
-	const char *prefix = repo->worktree && !in_git_dir
+	bool in_git_dir = rest_below(place->cwd, repo->git_dir) != NULL;
+	bool has_worktree = repo->worktree &&
+			    (!in_git_dir || getenv("GIT_WORK_TREE"));
+	const char *prefix = has_worktree
 				     ? rest_below(place->cwd, repo->worktree)
 				     : NULL;
 	struct buf text = BUF_INIT;
 
-	set_git_dir(repo, place, prefix != NULL);
+	if (!place->values[0] && (in_git_dir || !prefix))
+		setenv("GIT_IMPLICIT_WORK_TREE", "0", 1);
+	set_git_dir(repo, place, prefix);
 	if (buf_printf(&text, "%s%s", prefix ? prefix : "",
 		       prefix && *prefix ? "/" : "") < 0)
 		return error_nomem(err);

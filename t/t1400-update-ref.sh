@@ -457,7 +457,8 @@ test_expect_success 'the reference-transaction hook' '
 	git update-ref --stdin <input
 '
 
-# Expected is what Git 2.55 does.
+# Expected is what Git 2.55 does, but it calls the hooks of the last two lines by
+# their absolute path.
 test_expect_success 'the directory and the environment of a hook' '
 	cd "$TRASH" && rm -rf place && mkdir place && cd place &&
 	stock init -q w && mkdir w/sub && stock -C w commit -q --allow-empty -m x &&
@@ -480,6 +481,9 @@ test_expect_success 'the directory and the environment of a hook' '
 	git -C b.git update-ref refs/heads/4 HEAD &&
 	git -C b.git/objects update-ref refs/heads/5 HEAD &&
 	git --git-dir=w/.git update-ref refs/heads/6 HEAD &&
+	(cd w/sub &&
+	 git --git-dir=../.git --work-tree=.. update-ref refs/heads/7 HEAD) &&
+	(cd w/.git && GIT_WORK_TREE=.. git update-ref refs/heads/8 HEAD) &&
 	cat >expect <<-EOF &&
 	.git/hooks/reference-transaction in /w, none, , none
 	.git/hooks/reference-transaction in /w, none, sub/, none
@@ -487,6 +491,8 @@ test_expect_success 'the directory and the environment of a hook' '
 	hooks/reference-transaction in /b.git, ., , 0
 	$TOP/b.git/hooks/reference-transaction in /b.git/objects, $TOP/b.git, , 0
 	w/.git/hooks/reference-transaction in , w/.git, , none
+	.git/hooks/reference-transaction in /w, $TOP/w/.git, sub/, none
+	.git/hooks/reference-transaction in /w, $TOP/w/.git, .git/, 0
 	EOF
 	unset TOP && test_cmp expect actual
 '
