@@ -6,13 +6,65 @@
 #include "base/sort.h"
 #include "bitmap/select.h"
 #include "packs/roots.h"
+#include "repo/worktree.h"
 #include "walk/ref-tips.h"
+
+/* Context of a visit of the other work trees. */
+struct heads {
+	struct walk *w;
+	struct walk_tips *tips;
+	struct refs *refs;
+	struct error *err;
+};
+
+/* Adds the HEAD of a work tree, by its full name. */
+static int add_head_of(const struct heads *h, const char *name)
+{
+	struct ref head;
+	int ret = refs_lookup(h->refs, name, &head, h->err);
+
+	if (ret > 0)
+		ret = walk_add_tip(h->w, h->tips, &head.oid, false, h->err);
+	if (ret != ERR_MISSING)
+		return ret < 0 ? ret : 0;
+	return refs_leaves_out_broken(h->refs)
+		       ? 0
+		       : error_set(h->err, ERR_CORRUPT, "bad object %s", name);
+}
+
+static int add_linked(void *ctx, const char *name, const char *git_dir)
+{
+	const struct heads *h = ctx;
+	struct buf full = BUF_INIT;
+	int ret = buf_printf(&full, "worktrees/%s/HEAD", name);
+
+	(void)git_dir;
+	ret = ret < 0 ? error_nomem(h->err) : add_head_of(h, full.data);
+	buf_release(&full);
+	return ret;
+}
+
+/*
+ * Adds the HEADs of all work trees. A HEAD that names a missing object is an
+ * error, because what it reached before must not be removed. An unborn HEAD
+ * names none.
+ */
+static int add_heads(struct walk *w, struct walk_tips *tips, struct refs *refs,
+		     struct error *err)
+{
+	struct heads h = {w, tips, refs, err};
+	int ret = add_head_of(&h, "main-worktree/HEAD");
+
+	return ret ? ret : worktree_each(w->odb->repo, add_linked, &h, err);
+}
 
 int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	      bool all_roots, struct error *err)
 {
 	int ret = ref_tips_add(w, tips, refs, "", err);
 
+	if (!ret && all_roots)
+		ret = add_heads(w, tips, refs, err);
 	if (!ret && all_roots)
 		ret = ref_tips_add_reflogs(w, tips, err);
 	if (!ret && all_roots)

@@ -22,8 +22,9 @@
 
 /*
  * Add the roots of reachability to `tips`: references and HEAD. With
- * `all_roots`, also reflogs and indexes of work trees. Returns 0 or a negative
- * error code.
+ * `all_roots`, also the HEADs, reflogs and indexes of all work trees. Returns 0
+ * or a negative error code. A reference or HEAD that names a missing object is
+ * an error, but a missing object in a reflog or index is left out.
  */
 int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	      bool all_roots, struct error *err);

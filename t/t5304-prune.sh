@@ -420,4 +420,27 @@ test_expect_success 'a missing blob does not stop prune, a missing tree does' '
 	stock -C gone.git cat-file -e $id
 '
 
+# What a lost commit reached may still be there, and be wanted.
+test_expect_success 'a lost HEAD of another worktree removes nothing' '
+	cd "$TRASH" && rm -rf lost linked && stock init -q lost &&
+	stock -C lost commit -q --allow-empty -m base &&
+	stock -C lost worktree add -q --detach ../linked &&
+	echo precious >linked/file && stock -C linked add file &&
+	stock -C linked commit -qm precious &&
+	blob=$(stock -C linked rev-parse HEAD:file) &&
+	rm -rf lost/.git/worktrees/linked/logs &&
+	stock -C linked rm -q --cached file &&
+	head=lost/.git/worktrees/linked/HEAD && mv $head saved-head &&
+	echo 1234567890123456789012345678901234567890 >$head &&
+	for command in "prune --expire=now" "repack -ad --cruft -q" \
+		"repack -adq" "gc --prune=now -q"
+	do
+		test_expect_code 128 git -C lost $command 2>err &&
+		grep "bad object worktrees/linked/HEAD" err &&
+		stock -C lost cat-file -e $blob || return 1
+	done &&
+	mv saved-head $head && git -C lost gc --prune=now -q &&
+	stock -C lost cat-file -e $blob
+'
+
 test_done
