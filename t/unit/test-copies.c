@@ -154,11 +154,7 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/*
-	 * The copy was made from a hint, which does not prove that the store
-	 * has the record. So the first use of the copy also asks for the
-	 * record.
-	 */
+	/* The hint, from which the copy was made, does not prove the record. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);
@@ -244,9 +240,8 @@ static void test_emptied(void **state)
 }
 
 /*
- * A repository was removed from the store. Its hint (a file with a recent
- * number) remains, and the cache still has all of its files. The repository
- * must not be served.
+ * A repository was removed from the store, but its hint and the cached files
+ * remain. The repository must not be served.
  */
 static void test_removed_with_a_hint(void **state)
 {
@@ -330,10 +325,7 @@ static void test_relaxed(void **state)
 	visit(&s);
 	copynode_push(&s.c, "three");
 	assert_int_equal(visit(&s), 0);
-	/*
-	 * A new process has not asked the store yet. So its first request asks
-	 * the store, and finds the commit that was pushed. The second request
-	 * does not ask.
+	/* The first request of a process asks the store, the second does not.
 	 */
 	stored_copies_close(s.copies);
 	served_open(&s, UINT64_MAX / 4, 0, 0);

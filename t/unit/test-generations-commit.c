@@ -320,20 +320,14 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/*
-	 * A retired (emptied) record has no token. So the first step must
-	 * compare the parent of the record instead.
-	 */
+	/* A retired (emptied) record has no token: compare the parent. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/*
-	 * The store is empty. The first step fails, whether the change uploads
-	 * a file or not.
-	 */
+	/* The store is empty: the first step fails, with and without upload. */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -612,18 +606,14 @@ struct lost_case {
 };
 
 static const struct lost_case lost_cases[] = {
-	/*
-	 * One answer is lost, or a proxy repeats the put. The writer puts the
-	 * record again or reads it, and learns that the push has succeeded.
-	 */
+	/* An answer is lost, or a put comes twice: the push has succeeded. */
 	{{MEMSTORE_LOST}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	/*
-	 * One answer is lost, and the record (manifest) cannot be read. So the
-	 * writer puts the record again. If this put fails, the result is
-	 * unknown.
+	 * One answer is lost, and the record (manifest) cannot be read. If a
+	 * second put fails, the result is unknown.
 	 */
 	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},
