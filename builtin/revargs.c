@@ -177,6 +177,8 @@ int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 		ret = refs_lookup_head(args->refs, &head, err);
 	if (ret > 0)
 		ret = name_missing(&n, &head);
+	if (!ret)
+		ret = refs_each_other_head(args->refs, name_missing, &n, err);
 	return ret < 0 ? ret : ERR_MISSING;
 }
 
@@ -386,7 +388,9 @@ static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 	if (ret < 0 || !and_head)
 		return ret;
 	ret = refs_lookup_head(args->refs, &head, err);
-	return ret > 0 ? add_ref(&a, &head) : ret;
+	if (ret > 0)
+		ret = add_ref(&a, &head);
+	return ret ? ret : refs_each_other_head(args->refs, add_ref, &a, err);
 }
 
 /* Add the refs of another repository, whose object directory is `dir`. */

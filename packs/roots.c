@@ -6,65 +6,37 @@
 #include "base/sort.h"
 #include "bitmap/select.h"
 #include "packs/roots.h"
-#include "repo/worktree.h"
 #include "walk/ref-tips.h"
 
-/* Context of a visit of the other work trees. */
+/* Context of a visit of the HEADs of other work trees. */
 struct heads {
 	struct walk *w;
 	struct walk_tips *tips;
-	struct refs *refs;
 	struct error *err;
 };
 
-/* Adds the HEAD of a work tree, by its full name. */
-static int add_head_of(const struct heads *h, const char *name)
-{
-	struct ref head;
-	int ret = refs_lookup(h->refs, name, &head, h->err);
-
-	if (ret > 0)
-		ret = walk_add_tip(h->w, h->tips, &head.oid, false, h->err);
-	if (ret != ERR_MISSING)
-		return ret < 0 ? ret : 0;
-	return refs_leaves_out_broken(h->refs)
-		       ? 0
-		       : error_set(h->err, ERR_CORRUPT, "bad object %s", name);
-}
-
-static int add_linked(void *ctx, const char *name, const char *git_dir)
+/*
+ * A HEAD that names a missing object is an error, because what it reached
+ * before must not be removed.
+ */
+static int add_other_head(void *ctx, const struct ref *head)
 {
 	const struct heads *h = ctx;
-	struct buf full = BUF_INIT;
-	int ret = buf_printf(&full, "worktrees/%s/HEAD", name);
+	int ret = walk_add_tip(h->w, h->tips, &head->oid, false, h->err);
 
-	(void)git_dir;
-	ret = ret < 0 ? error_nomem(h->err) : add_head_of(h, full.data);
-	buf_release(&full);
-	return ret;
-}
-
-/*
- * Adds the HEADs of all work trees. A HEAD that names a missing object is an
- * error, because what it reached before must not be removed. An unborn HEAD
- * names none.
- */
-static int add_heads(struct walk *w, struct walk_tips *tips, struct refs *refs,
-		     struct error *err)
-{
-	struct heads h = {w, tips, refs, err};
-	int ret = add_head_of(&h, "main-worktree/HEAD");
-
-	return ret ? ret : worktree_each(w->odb->repo, add_linked, &h, err);
+	return ret == ERR_MISSING ? error_set(h->err, ERR_CORRUPT,
+					      "bad object %s", head->name)
+				  : ret;
 }
 
 int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	      bool all_roots, struct error *err)
 {
+	struct heads heads = {w, tips, err};
 	int ret = ref_tips_add(w, tips, refs, "", err);
 
 	if (!ret && all_roots)
-		ret = add_heads(w, tips, refs, err);
+		ret = refs_each_other_head(refs, add_other_head, &heads, err);
 	if (!ret && all_roots)
 		ret = ref_tips_add_reflogs(w, tips, err);
 	if (!ret && all_roots)

@@ -15,6 +15,7 @@
 #include "odb/replaced.h"
 #include "refs/reflog-write.h"
 #include "refs/refs-backend.h"
+#include "repo/worktree.h"
 
 #define SYMREF_MAX_DEPTH 5
 
@@ -123,6 +124,49 @@ int refs_lookup_head(struct refs *refs, struct ref *ref, struct error *err)
 	return ret > 0 && ref->target
 		       ? 0
 		       : error_set(err, ERR_CORRUPT, "bad object HEAD");
+}
+
+/* Context of a visit of the HEADs of other work trees. */
+struct other_heads {
+	struct refs *refs;
+	int (*fn)(void *ctx, const struct ref *ref);
+	void *ctx;
+	struct error *err;
+};
+
+static int visit_head(const struct other_heads *o, const char *name)
+{
+	struct ref head;
+	int ret = refs_lookup(o->refs, name, &head, o->err);
+
+	return ret > 0 ? o->fn(o->ctx, &head) : ret;
+}
+
+static int visit_linked(void *ctx, const char *name, const char *git_dir)
+{
+	const struct other_heads *o = ctx;
+	struct buf full = BUF_INIT;
+	int ret;
+
+	if (!strcmp(git_dir, o->refs->repo->git_dir))
+		return 0;
+	ret = buf_printf(&full, "worktrees/%s/HEAD", name);
+	ret = ret < 0 ? error_nomem(o->err) : visit_head(o, full.data);
+	buf_release(&full);
+	return ret;
+}
+
+int refs_each_other_head(struct refs *refs,
+			 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+			 struct error *err)
+{
+	const struct repo *repo = refs->repo;
+	struct other_heads o = {refs, fn, ctx, err};
+	int ret = strcmp(repo->git_dir, repo->common_dir)
+			  ? visit_head(&o, "main-worktree/HEAD")
+			  : 0;
+
+	return ret ? ret : worktree_each(repo, visit_linked, &o, err);
 }
 
 int refs_read(struct refs *refs, const char *name, struct ref *ref,

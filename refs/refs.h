@@ -198,6 +198,16 @@ int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
 int refs_lookup_head(struct refs *refs, struct ref *ref, struct error *err);
 
 /*
+ * Visits the HEADs of the other work trees, by names such as "worktrees/x/HEAD"
+ * and "main-worktree/HEAD". Unborn HEADs are left out. If `fn` returns a
+ * nonzero value, the visit stops and returns this value. Otherwise returns 0 or
+ * a negative error code.
+ */
+int refs_each_other_head(struct refs *refs,
+			 int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+			 struct error *err);
+
+/*
  * Reads one ref without following symbolic refs. Sets ref->target if the ref is
  * symbolic, else ref->oid. The name is not validated. Returns 1 if there is
  * such a ref, 0 if not, ERR_CORRUPT for a broken ref, or another negative error

@@ -339,4 +339,23 @@ test_expect_success 'the parents of a missing object' '
 	done
 '
 
+test_expect_success '--all has the HEADs of all work trees' '
+	rm -rf trees linked && stock init -q trees &&
+	stock -C trees commit -q --allow-empty -m base &&
+	stock -C trees worktree add -q --detach ../linked &&
+	stock -C linked commit -q --allow-empty -m detached &&
+	for dir in trees linked
+	do
+		as_stock -C $dir rev-list --all &&
+		as_stock -C $dir rev-list --objects --all &&
+		as_stock -C $dir rev-list HEAD --not --all || return
+	done &&
+	git -C trees bundle create -q all.bundle --all &&
+	stock -C trees bundle list-heads all.bundle >heads &&
+	grep "worktrees/linked/HEAD" heads &&
+	echo $none >trees/.git/worktrees/linked/HEAD &&
+	as_stock -C trees rev-list --all &&
+	grep "^fatal: bad object worktrees/linked/HEAD$" actual.err
+'
+
 test_done
