@@ -103,6 +103,12 @@ int builtin_choose_algo(struct builtin_env *env, enum hash_algo *algo,
 
 /* Print "fatal: <message>" on stderr. Return 128. */
 int builtin_fail(const struct error *err);
+
+/*
+ * Print on stderr, in the words of stock Git, that the bitmap index of a
+ * multi-pack-index could not be written. Returns 255, the exit code.
+ */
+int builtin_fail_midx_bitmap(const struct error *err);
 int builtin_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /*

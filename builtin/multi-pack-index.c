@@ -78,16 +78,6 @@ static int read_names(struct named_packs *names, struct error *err)
 	return ret;
 }
 
-/* Report that the bitmap index could not be written. No file was changed. */
-static int fail_bitmap(const struct error *err)
-{
-	builtin_warn("Failed to write bitmap index. Packfile doesn't have full "
-		     "closure (%s)",
-		     err->msg);
-	builtin_error("could not write multi-pack bitmap");
-	return 255;
-}
-
 /*
  * Print an error that ends the command with exit code 255, as in stock Git.
  * Returns 255.
@@ -111,7 +101,7 @@ static int finish_write(int ret, const struct multi_pack_options *o,
 	if (result->warning.code)
 		builtin_warn("%s", result->warning.msg);
 	if (result->not_closed)
-		return fail_bitmap(err);
+		return builtin_fail_midx_bitmap(err);
 	if (ret == ERR_MISSING)
 		return fail_softly(err);
 	return ret < 0 ? builtin_fail(err) : 0;

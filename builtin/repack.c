@@ -412,19 +412,6 @@ static void print_total(const struct repack_result *result)
 }
 
 /*
- * Report that the bitmap index of the multi-pack-index could not be written.
- * Returns the exit code of stock Git.
- */
-static int fail_bitmap(const struct error *err)
-{
-	builtin_warn("Failed to write bitmap index. Packfile doesn't have full "
-		     "closure (%s)",
-		     err->msg);
-	builtin_error("could not write multi-pack bitmap");
-	return 255;
-}
-
-/*
  * Run the command after its options were loaded. Prints only some errors.
  * Returns the exit code, or a negative error code.
  */
@@ -446,7 +433,7 @@ static int repack(struct repack_options *o, struct args *a,
 		return ret;
 	ret = repack_run(&result, env->repo, o, err);
 	if (ret < 0 && result.midx_not_closed)
-		return fail_bitmap(err);
+		return builtin_fail_midx_bitmap(err);
 	if (ret < 0)
 		return ret;
 	if (result.warning.code)

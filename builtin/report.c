@@ -205,3 +205,12 @@ int builtin_finish(int code)
 	return builtin_die("write failure on standard output: %s",
 			   strerror(errno));
 }
+
+int builtin_fail_midx_bitmap(const struct error *err)
+{
+	builtin_warn("Failed to write bitmap index. Packfile doesn't have full "
+		     "closure (%s)",
+		     err->msg);
+	builtin_error("could not write multi-pack bitmap");
+	return 255;
+}
