@@ -64,8 +64,8 @@ static int add_prefix(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Add HEAD if it names an object. A caller for whom a broken HEAD is an error
- * calls roots_add(), too.
+ * Add HEAD if it names an object. A broken HEAD is left out. roots_add()
+ * reports a broken HEAD as an error.
  */
 static int add_head(struct marking *m)
 {

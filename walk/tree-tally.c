@@ -16,7 +16,7 @@ struct tallying {
 	struct tree_tally *tally;
 	struct objspace *space;
 	struct odb_reader *reader;
-	/* `bytes` is what is left of the caller's limit */
+	/* the caller's limits; `bytes` is reduced by each tree that is read */
 	struct tree_tally_limits limits;
 	struct error *err;
 };
