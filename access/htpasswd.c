@@ -11,11 +11,9 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "access/htpasswd.h"
-#include "access/password.h"
 #include "object/hash.h"
 #include "sys/clock.h"
 #include "sys/io.h"
-#include "sys/secret.h"
 #include "sys/witness.h"
 
 /* number of remembered successful checks, and nanoseconds that each is valid */

@@ -16,7 +16,7 @@
 
 #include "base/base64.h"
 #include "base/mem.h"
-#include "access/password.h"
+#include "access/htpasswd.h"
 #include "sys/library.h"
 
 /*

@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "admission/admission.h"
-#include "admission/pressure.h"
 #include "base/buf.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/process.h"
-#include "sys/secret.h"
-#include "sys/shared.h"
+#include "sys/thread.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -46,10 +44,7 @@ struct admission {
 	struct sys_shared_lock lock;
 	struct admission_queue queue;
 	unsigned connection_max, address_max, connection_nr;
-	/*
-	 * the time at which the kernel's pressure is read next
-	 * (admission/pressure.h)
-	 */
+	/* the time at which the kernel's pressure is read next */
 	_Atomic uint64_t adjust_ns;
 	_Atomic uint64_t refused[ADMISSION_REFUSALS];
 	uint64_t seed; /* never changes */
@@ -564,4 +559,43 @@ void admission_look(struct admission_view *out, struct admission *a)
 	unlock(a);
 	for (int i = 0; i < ADMISSION_REFUSALS; i++)
 		out->refused[i] = atomic_load(&a->refused[i]);
+}
+
+/* The text before the number in a file of /proc/pressure. */
+static const char pressure_prefix[] = "some avg10=";
+
+int admission_pressure_parse(const char *text, size_t len)
+{
+	size_t at = sizeof(pressure_prefix) - 1;
+	int value = 0, digits = -1;
+
+	if (len < at || memcmp(text, pressure_prefix, at) != 0)
+		return -1;
+	/*
+	 * Read up to the second digit after the point, as the kernel writes it.
+	 * The highest value is 100.00.
+	 */
+	for (; at < len && value <= 10000 && digits < 2; at++) {
+		if (text[at] == '.' && digits < 0) {
+			digits = 0;
+			continue;
+		}
+		if (text[at] < '0' || text[at] > '9')
+			return -1;
+		value = value * 10 + (text[at] - '0');
+		digits += digits >= 0;
+	}
+	return digits == 2 && value <= 10000 ? value : -1;
+}
+
+unsigned admission_pressure_adjust(unsigned token_nr, unsigned max, int cpu,
+				   int memory)
+{
+	if (cpu > ADMISSION_PRESSURE_CPU || memory > ADMISSION_PRESSURE_MEMORY)
+		token_nr /= 2;
+	else
+		token_nr++;
+	if (token_nr > max)
+		token_nr = max;
+	return token_nr ? token_nr : 1;
 }

@@ -5,7 +5,6 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "bitmap/build.h"
-#include "bitmap/complete.h"
 #include "bitmap/file.h"
 
 #define NO_BITMAP UINT32_MAX

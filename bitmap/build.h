@@ -24,6 +24,7 @@
 #include "base/error.h"
 #include "bitmap/file.h"
 #include "bitmap/space.h"
+#include "ewah/bitset.h"
 #include "ewah/ewah.h"
 #include "sys/progress.h"
 #include "walk/history.h"
@@ -93,8 +94,8 @@ struct bitmap_build_input {
 	bool whole;
 	/*
 	 * Limit in bytes of the memory for copies of whole bitmaps. A copy is
-	 * kept for each entry that is stored as an XOR (bitmap/complete.h). 0:
-	 * no limit. The copies for the newest entries are kept even if they
+	 * kept for each entry that is stored as an XOR (bitmap_complete_put()).
+	 * 0: no limit. The copies for the newest entries are kept even if they
 	 * exceed the limit.
 	 */
 	size_t memory_limit;
@@ -144,5 +145,73 @@ struct bitmap_build_result {
 int bitmap_build(struct bitmap_build_result *out,
 		 const struct bitmap_build_input *input, struct error *err);
 void bitmap_build_result_release(struct bitmap_build_result *result);
+
+/*
+ * Keeps whole bitmaps of entries that are stored as XORs, up to a limit of
+ * memory.
+ *
+ * While an index is built, the bitmap of an entry is ORed into bitmaps of
+ * descendants, and later bitmaps are XORed with it. Both need the whole bitmap.
+ * If the entry is stored whole, the stored bitmap serves. For any other entry a
+ * copy of the whole bitmap is kept here.
+ *
+ * If the bitmaps exceed the limit, some are dropped by the clock algorithm. A
+ * pointer goes round all entries, and drops those that were not used since its
+ * last visit. A dropped bitmap is made again by decoding its XOR chain, up to
+ * the first whole bitmap. The newest bitmaps are never dropped.
+ */
+
+struct bitmap_built;
+
+/* Number of newest entries whose whole bitmaps are never dropped. */
+#define BITMAP_COMPLETE_NEWEST BITMAP_WRITE_XOR_OFFSET
+
+struct bitmap_complete {
+	const struct bitmap_built *entries; /* borrowed */
+	/*
+	 * number of elements of `kept` and `state`, which is the number of
+	 * entries that the finished index will have at most
+	 */
+	size_t nr;
+	struct ewah *kept; /* owned, indexed by entry */
+	/*
+	 * owned array, indexed by entry: state of the whole bitmap: not kept,
+	 * kept, or kept and used since the last visit of the clock algorithm
+	 */
+	uint8_t *state;
+	/*
+	 * `bytes`: total size of the kept bitmaps; `limit`: the maximum of
+	 * `bytes`, or 0 if there is none
+	 */
+	size_t bytes, limit;
+	/* number of entries that exist so far, with or without a kept bitmap */
+	size_t end;
+	/* index of the entry that the clock algorithm visits next */
+	size_t turn;
+	/* borrowed: scratch memory with as many bits as a bitmap has */
+	struct bitset *scratch;
+};
+
+/*
+ * Initialises *c. Returns 0 or ERR_NOMEM. The caller releases *c in any case.
+ */
+int bitmap_complete_init(struct bitmap_complete *c,
+			 const struct bitmap_built *entries, size_t nr,
+			 size_t limit, struct bitset *scratch);
+void bitmap_complete_release(struct bitmap_complete *c);
+
+/*
+ * Keeps the whole bitmap of an entry that is stored as an XOR. The entry must
+ * be the newest one. Takes over *bitmap.
+ */
+void bitmap_complete_put(struct bitmap_complete *c, size_t entry,
+			 struct ewah *bitmap);
+
+/*
+ * Sets *view to the whole bitmap of an entry, valid until the next call. May
+ * overwrite *c->scratch. Returns 0 or ERR_NOMEM.
+ */
+int bitmap_complete_get(struct bitmap_complete *c, size_t entry,
+			struct ewah_view *view);
 
 #endif

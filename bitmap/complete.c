@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "bitmap/build.h"
-#include "bitmap/complete.h"
 
 enum { GONE, KEPT, ASKED };
 

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/power.h"
 #include "base/sort.h"
 #include "bitmap/pseudo-select.h"
 

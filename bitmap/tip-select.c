@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "bitmap/tip-select.h"
-#include "bitmap/tip-walk.h"
 
 /*
  * Maximum number of rounds. In each round, every far tip (a tip whose request

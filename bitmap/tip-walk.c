@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "bitmap/tip-walk.h"
+#include "bitmap/tip-select.h"
 
 /* Number of 64-bit words in which each tip of a pass has a bit. */
 #define PASS_WORDS 4

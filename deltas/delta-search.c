@@ -12,7 +12,6 @@
 #include "pack/delta.h"
 #include "deltas/delta-order.h"
 #include "deltas/delta-search.h"
-#include "deltas/delta-window.h"
 #include "deltas/names.h"
 #include "sys/thread.h"
 

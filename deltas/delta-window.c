@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "pack/delta.h"
 #include "deltas/delta-order.h"
-#include "deltas/delta-window.h"
+#include "deltas/delta-search.h"
 
 /*
  * Number of bytes by which the limit of a delta's size is reduced, for the id

@@ -7,7 +7,7 @@
 #include "generations/history.h"
 #include "generations/names.h"
 #include "sys/clock.h"
-#include "sys/secret.h"
+#include "sys/io.h"
 
 /* maximum size in bytes of a hint that is only a number and a line feed */
 #define HINT_NUMBER_MAX 24

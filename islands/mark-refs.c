@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "islands/islands.h"
-#include "islands/patterns.h"
 #include "walk/treewalk.h"
 
 /* A reference that is in an island. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "islands/patterns.h"
+#include "islands/islands.h"
 
 struct loading {
 	struct island_patterns *patterns;

@@ -17,7 +17,7 @@
 
 #include "base/approxidate.h"
 #include "base/mem.h"
-#include "names/revname-reflog.h"
+#include "names/revname.h"
 #include "refs/reflog.h"
 
 /* A number with more digits is a time in seconds since 1970. */

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "names/revname-reflog.h"
 #include "names/revname.h"
 #include "object/parse.h"
 #include "repo/grafts.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "packing/reuse-part.h"
+#include "packing/reuse.h"
 
 /*
  * If there is at least one look-up for each MANY_RATIO objects, the order of

@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "pack/copy.h"
-#include "packing/reuse-part.h"
 #include "packing/reuse.h"
 
 struct reuse {

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "pack/inflate.h"
 #include "packing/packs.h"
-#include "packs/dropped-deltas.h"
+#include "packs/keep-deltas.h"
 
 /*
  * Maximum number of bytes of the zlib stream of a listed delta. A longer delta

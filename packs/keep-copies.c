@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the objects that get whole copies (packs/keep-copies.h), and makes
- * the copies.
+ * Chooses the objects that get whole copies, and makes the copies: see
+ * keep_copies_make().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "pack/entry.h"
 #include "pack/inflate.h"
-#include "packs/keep-copies.h"
+#include "packs/keep-deltas.h"
 #include "walk/ref-tips.h"
 #include "walk/tree-closure.h"
 

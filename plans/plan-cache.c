@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "plans/plan-cache.h"
-#include "plans/plan-elsewhere.h"
 #include "sys/clock.h"
 #include "sys/thread.h"
 

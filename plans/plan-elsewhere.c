@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "plans/plan-elsewhere.h"
+#include "plans/plan-cache.h"
 
 /* ---- noting */
 

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
-#include "plans/plan-haves.h"
+#include "plans/plan.h"
 #include "repo/grafts.h"
 #include "repo/shallow.h"
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "object/hash.h"
 #include "plans/plan-cache.h"
-#include "plans/plan-haves.h"
+#include "plans/plan.h"
 #include "repo/grafts.h"
 #include "sys/io.h"
 #include "sys/map.h"

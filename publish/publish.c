@@ -9,7 +9,6 @@
 #include "publish/publish-parts.h"
 #include "sys/io.h"
 #include "sys/rangelock.h"
-#include "sys/secret.h"
 #include "sys/share.h"
 #include "sys/tempfile.h"
 #include "wire/visible.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A store in a directory: see directory.h for the files. */
+/* A store in a directory: see store/open.h for the files. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/sort.h"
 #include "object/hash.h"
-#include "store/directory.h"
+#include "store/open.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/map.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A store of files that several machines share: a directory
- * (store/directory.h) or a bucket of an S3-compatible service (store/s3.h).
+ * (store/open.h) or a bucket of an S3-compatible service (store/s3.h).
  * Both behave alike, and the same tests run over both.
  *
  * A file has a name and content. A file appears complete or not at all. A file

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/directory.h"
 #include "store/open.h"
 
 /* Opens the store at `place`, which is "<bucket>[/<prefix>]". */

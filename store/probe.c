@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "store/probe.h"
-#include "sys/secret.h"
+#include "sys/io.h"
 #include "sys/thread.h"
 
 /* enough for "probe/<16 digits>/create-<round>" */

@@ -109,4 +109,18 @@ int s3_fail(const struct s3_call *call, const struct client_answer *answer,
 /* Appends "/<bucket>/<prefix>/<name>". Returns 0 or ERR_NOMEM. */
 int s3_path(struct buf *out, const struct s3 *s3, const char *name);
 
+/* Inside store/: uploading a large file to S3 in parts. */
+
+/*
+ * Works like filestore_put(), with the same results, for a file that is longer
+ * than s3->part_len. The parts are uploaded by up to four threads. When all
+ * parts are stored, the condition is checked and the file appears. If a part
+ * fails, the upload is aborted, which deletes its parts. If the outcome is
+ * unknown, the upload is left as it is; a lifecycle rule of the bucket should
+ * remove unfinished uploads.
+ */
+int s3_upload(struct s3 *s3, char *etag, const char *name, const void *bytes,
+	      size_t len, const struct filestore_condition *condition,
+	      struct error *err);
+
 #endif

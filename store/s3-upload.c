@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "store/s3-answer.h"
-#include "store/s3-upload.h"
+#include "store/s3-request.h"
 #include "sys/thread.h"
 
 /* maximum number of parts of an upload, as S3 allows */

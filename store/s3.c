@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "store/s3-answer.h"
 #include "store/s3-request.h"
-#include "store/s3-upload.h"
 #include "sys/clock.h"
 
 /*

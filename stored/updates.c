@@ -12,7 +12,7 @@
 #include "repo/repo.h"
 #include "stored/updates.h"
 #include "sys/lockfile.h"
-#include "sys/secret.h"
+#include "sys/io.h"
 
 #define CACHE_LIMIT (1 << 20) /* bytes; tags are small */
 

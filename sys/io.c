@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Helpers for descriptors and directories. */
+/* Helpers for descriptors and directories, and random bytes of the kernel. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
+#include <sys/random.h>
 
 #include "base/mem.h"
 #include "sys/io.h"
@@ -682,4 +683,11 @@ void sys_write_ready(int fd, const void *bytes, size_t len, int wait_ms)
 		n = write(fd, bytes, len < 4096 ? len : 4096);
 	sys_sigpipe_restore(&before);
 	(void)n;
+}
+
+int sys_secret(void *out, size_t len, struct error *err)
+{
+	return getrandom(out, len, 0) == (ssize_t)len
+		       ? 0
+		       : error_set_errno(err, "cannot get random bytes");
 }

@@ -262,4 +262,9 @@ char *sys_realpath_missing(const char *path, struct error *err);
  */
 void sys_write_ready(int fd, const void *bytes, size_t len, int wait_ms);
 
+/* Random bytes that nobody can guess. */
+
+/* Fills `out` with `len` random bytes, at most 256. Returns 0 or ERR_IO. */
+int sys_secret(void *out, size_t len, struct error *err);
+
 #endif

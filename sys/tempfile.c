@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "sys/cleanup.h"
 #include "sys/io.h"
-#include "sys/secret.h"
 #include "sys/share.h"
 #include "sys/tempfile.h"
 

@@ -14,7 +14,7 @@
 #include "generations/names.h"
 #include "object/hash.h"
 #include "refs/refs.h"
-#include "store/directory.h"
+#include "store/open.h"
 #include "stored/import.h"
 #include "t/unit/netrepo.h"
 

@@ -2,7 +2,8 @@
 /*
  * Tests of admission/admission.c, the queue and the tokens for expensive
  * requests. They prove that the limits hold for several processes together, and
- * that no token is lost if a process is killed. No test depends on how fast the
+ * that no token is lost if a process is killed. A low load of the machine adds
+ * tokens, and a high load halves them. No test depends on how fast the
  * machine is.
  */
 #include <setjmp.h>
@@ -415,6 +416,66 @@ static void test_full(void **state)
 	admission_free(a);
 }
 
+static int parse_pressure(const char *text)
+{
+	return admission_pressure_parse(text, strlen(text));
+}
+
+static void test_pressure_parse(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"some avg10",
+		"some avg10=",
+		"some avg10=1",
+		"some avg10=1.",
+		"some avg10=1.2",
+		"some avg10=1.2 avg60=0.00",
+		"some avg10=x.00",
+		"some avg10=-1.00",
+		"some avg10=1.2.3",
+		"some avg10=100.01",
+		"some avg10=99999999999999999999.00",
+		"full avg10=1.00",
+	};
+
+	assert_int_equal(
+		parse_pressure("some avg10=0.00 avg60=0.00 avg300=0.00 "
+			       "total=0\nfull avg10=9.00"),
+		0);
+	assert_int_equal(parse_pressure("some avg10=12.34 avg60"), 1234);
+	assert_int_equal(parse_pressure("some avg10=100.00"), 10000);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(parse_pressure(bad[i]), -1);
+}
+
+static void test_pressure_adjust(void **state)
+{
+	int full = ADMISSION_PRESSURE_CPU + 1;
+
+	/*
+	 * If the load is low, the number of tokens grows by one, up to the
+	 * limit.
+	 */
+	assert_int_equal(admission_pressure_adjust(1, 8, 0, 0), 2);
+	assert_int_equal(admission_pressure_adjust(8, 8, 0, 0), 8);
+	assert_int_equal(admission_pressure_adjust(9, 4, 0, 0), 4);
+	/*
+	 * If the load is high, the number of tokens is halved, but never below
+	 * 1.
+	 */
+	assert_int_equal(admission_pressure_adjust(8, 8, full, 0), 4);
+	assert_int_equal(admission_pressure_adjust(
+				 7, 8, 0, ADMISSION_PRESSURE_MEMORY + 1),
+			 3);
+	assert_int_equal(admission_pressure_adjust(1, 8, full, full), 1);
+	/* An unknown load (-1) counts as low. */
+	assert_int_equal(admission_pressure_adjust(3, 8, -1, -1), 4);
+	assert_int_equal(admission_pressure_adjust(3, 8, ADMISSION_PRESSURE_CPU,
+						   ADMISSION_PRESSURE_MEMORY),
+			 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -426,6 +487,8 @@ int main(void)
 		cmocka_unit_test(test_connections),
 		cmocka_unit_test(test_crowded_table),
 		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_pressure_parse),
+		cmocka_unit_test(test_pressure_adjust),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 
 #include "bitmap/choose.h"
 #include "bitmap/select.h"
-#include "bitmap/tip-walk.h"
+#include "bitmap/tip-select.h"
 #include "t/unit/dag.h"
 
 #define COMMITS 4000

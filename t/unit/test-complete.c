@@ -13,7 +13,6 @@
 
 #include "base/mem.h"
 #include "bitmap/build.h"
-#include "bitmap/complete.h"
 #include "t/unit/random.h"
 
 #define ENTRIES 200

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "deltas/delta-window.h"
+#include "deltas/delta-search.h"
 #include "t/unit/deltalist.h"
 
 struct fixture {

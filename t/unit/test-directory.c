@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/directory.h"
+#include "store/open.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/tempdir.h"

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "packs/dropped-deltas.h"
+#include "packs/keep-deltas.h"
 #include "t/unit/packfile.h"
 #include "t/unit/tmprepo.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "store/directory.h"
+#include "store/open.h"
 #include "sys/tempdir.h"
 
 static void test_names(void **state)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "generations/collect.h"
-#include "store/directory.h"
+#include "store/open.h"
 #include "sys/tempdir.h"
 #include "sys/thread.h"
 #include "t/unit/genhost.h"

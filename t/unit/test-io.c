@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of sys/io.c, which reads and writes descriptors, directories and file
- * attributes. They prove that writes are complete even through small or
- * non-blocking pipes.
+ * attributes, and returns random bytes. They prove that writes are complete
+ * even through small or non-blocking pipes, and that random bytes differ from
+ * call to call.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -428,6 +429,15 @@ static int remove_dir(void **state)
 	return system(command);
 }
 
+static void test_secret(void **state)
+{
+	unsigned char a[256], b[256];
+
+	assert_int_equal(sys_secret(a, sizeof(a), NULL), 0);
+	assert_int_equal(sys_secret(b, sizeof(b), NULL), 0);
+	assert_memory_not_equal(a, b, sizeof(a));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -445,6 +455,7 @@ int main(void)
 		cmocka_unit_test(links),
 		cmocka_unit_test(reads_what_is_no_file),
 		cmocka_unit_test(directories_need_room),
+		cmocka_unit_test(test_secret),
 	};
 
 	return cmocka_run_group_tests_name("io", tests, make_dir, remove_dir);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "pack/inflate.h"
-#include "packs/keep-copies.h"
+#include "packs/keep-deltas.h"
 #include "t/unit/keptrepo.h"
 
 #define OLD 10

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "access/password.h"
+#include "access/htpasswd.h"
 
 static void test_forms(void **state)
 {

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "islands/patterns.h"
+#include "islands/islands.h"
 
 static int load(struct island_patterns *p, const char *text, struct error *err)
 {

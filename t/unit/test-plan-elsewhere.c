@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plans/plan-elsewhere.h"
+#include "plans/plan-cache.h"
 
 #define NR 4
 

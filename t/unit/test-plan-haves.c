@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "plans/plan-haves.h"
+#include "plans/plan.h"
 #include "t/unit/asking.h"
 
 #define NR 40

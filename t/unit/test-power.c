@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of base/power.c, which computes powers: known values, and laws of
+ * Tests of bitmap/power.c, which computes powers: known values, and laws of
  * powers.
  */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "base/power.h"
+#include "bitmap/pseudo-select.h"
 #include "t/unit/random.h"
 
 static void assert_near(double is, double expected)

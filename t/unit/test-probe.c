@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "store/directory.h"
+#include "store/open.h"
 #include "store/probe.h"
 #include "sys/clock.h"
 #include "sys/tempdir.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "packing/reuse-part.h"
+#include "packing/reuse.h"
 #include "t/unit/midxrepo.h"
 
 static void bits(void **state)

@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "names/revname-reflog.h"
 #include "names/revname.h"
 #include "t/unit/tmprepo.h"
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store/directory.h"
+#include "store/open.h"
 #include "t/unit/relaypeer.h"
 #include "t/unit/store-suite.h"
 

@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "bitmap/tip-select.h"
-#include "bitmap/tip-walk.h"
 #include "t/unit/dag.h"
 
 #define MOST_COMMITS 6000

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bitmap/tip-walk.h"
+#include "bitmap/tip-select.h"
 #include "t/unit/dag.h"
 
 #define COMMITS 700

@@ -3,7 +3,7 @@
  * Computes powers with real exponents by squaring. The fraction of the exponent
  * is handled by repeated square roots.
  */
-#include "base/power.h"
+#include "bitmap/pseudo-select.h"
 
 enum { FRACTION_BITS = 48 };
 
