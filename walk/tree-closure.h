@@ -21,7 +21,7 @@
 #include "ewah/bitset.h"
 #include "sys/progress.h"
 #include "walk/objspace.h"
-#include "walk/walk.h"
+#include "walk/walk-items.h"
 
 struct tree_closure_options {
 	/* number of threads; 0: as many as processors */

@@ -22,7 +22,7 @@
 #include "walk/newobj.h"
 #include "walk/objspace.h"
 #include "walk/treewalk.h"
-#include "walk/walk.h"
+#include "walk/walk-items.h"
 
 /* ---- new objects of a commit (treediff.c) */
 

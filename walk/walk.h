@@ -21,6 +21,7 @@
 #include "walk/newobj.h"
 #include "walk/objspace.h"
 #include "walk/revwalk.h"
+#include "walk/walk-items.h"
 
 struct walk {
 	const struct odb *odb; /* borrowed */
@@ -43,33 +44,6 @@ struct walk {
 int walk_open(struct walk *w, const struct odb *odb, const struct oid *shallow,
 	      size_t shallow_nr, struct error *err);
 void walk_close(struct walk *w);
-
-/*
- * An object in a list, and the values that a delta search or the hash cache of
- * a bitmap index needs.
- */
-struct walk_item {
-	uint32_t obj_pos;
-	/* path hash of one of the object's paths; 0 for commits and tags */
-	uint32_t name_hash;
-	/*
-	 * path group (object/path-group.h) of the path that name_hash was
-	 * computed from
-	 */
-	uint32_t group;
-	uint8_t type; /* enum object_type */
-};
-
-struct walk_items {
-	struct walk_item *items; /* owned */
-	size_t nr, alloc;
-};
-
-int walk_items_append(struct walk_items *list, uint32_t obj_pos,
-		      enum object_type type, uint32_t name_hash);
-
-/* Appends a copy of *item. Returns 0 or ERR_NOMEM. */
-int walk_items_add(struct walk_items *list, const struct walk_item *item);
 
 /*
  * Tips of a walk, sorted by type. A tag is followed to the object that the tag

@@ -148,29 +148,12 @@ static void shallow_file(void **state)
 	walkrepo_release(&f);
 }
 
-static void lists_of_items(void **state)
-{
-	struct walk_items list = {NULL, 0, 0};
-
-	for (uint32_t i = 0; i < 100; i++)
-		assert_int_equal(walk_items_append(&list, i, OBJ_BLOB, 2 * i),
-				 0);
-	assert_int_equal(list.nr, 100);
-	for (uint32_t i = 0; i < 100; i++) {
-		assert_int_equal(list.items[i].obj_pos, i);
-		assert_int_equal(list.items[i].name_hash, 2 * i);
-		assert_int_equal(list.items[i].type, OBJ_BLOB);
-	}
-	free(list.items);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_tips),
 		cmocka_unit_test(bad_tips),
 		cmocka_unit_test(shallow_file),
-		cmocka_unit_test(lists_of_items),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
