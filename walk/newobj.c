@@ -11,7 +11,6 @@
 #include "sys/process.h"
 #include "sys/thread.h"
 #include "walk/newobj.h"
-#include "walk/treediff.h"
 
 /*
  * A chunk is a run of commits that a thread takes at a time. Neighbouring
@@ -33,7 +32,7 @@
 #define ACCELERATE_SHARE 64
 
 struct newobj_chunk {
-	struct newobj *items; /* owned */
+	struct treediff_object *items; /* owned */
 	size_t nr, alloc;
 };
 
@@ -58,8 +57,8 @@ struct compute {
 	struct progress progress;
 };
 
-static int append_items(struct newobj_chunk *chunk, const struct newobj *items,
-			size_t nr)
+static int append_items(struct newobj_chunk *chunk,
+			const struct treediff_object *items, size_t nr)
 {
 	if (mem_grow(&chunk->items, &chunk->alloc, chunk->nr + nr,
 		     sizeof(*items)) < 0)
@@ -76,13 +75,13 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 {
 	struct newobj_list *list = &c->set->lists[index];
 	const struct history_commit *commit = &c->h->commits[c->commits[index]];
-	uint32_t parents[NEWOBJ_MAX_PARENTS];
+	uint32_t parents[TREEDIFF_MAX_PARENTS];
 	struct treediff_result result;
 	unsigned parent_nr = 0;
 	int ret;
 
 	while (parent_nr < commit->parent_nr &&
-	       parent_nr < NEWOBJ_MAX_PARENTS) {
+	       parent_nr < TREEDIFF_MAX_PARENTS) {
 		uint32_t p = history_parents(c->h,
 					     c->commits[index])[parent_nr];
 
@@ -108,7 +107,7 @@ static int compute_commit(struct compute *c, struct treediff *differ,
 static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 			 size_t first, size_t last)
 {
-	struct newobj *fitted;
+	struct treediff_object *fitted;
 	size_t off = 0;
 
 	fitted = realloc(chunk->items,
@@ -218,7 +217,12 @@ static int compute_all(struct compute *c, const struct newobj_options *options,
 		       struct treediff_shared *shared, unsigned threads,
 		       struct error *err)
 {
-	size_t limit = cache_limit(options->memory_limit, threads);
+	const struct treediff_options diff = {
+		.known = options->known,
+		.trees_only = options->trees_only,
+		.grouping = options->grouping,
+		.cache_limit = cache_limit(options->memory_limit, threads),
+	};
 	int ret = 0;
 
 	c->threads = threads;
@@ -229,8 +233,7 @@ static int compute_all(struct compute *c, const struct newobj_options *options,
 	if (!c->taken || !c->differs)
 		ret = error_nomem(err);
 	for (unsigned i = 0; i < threads && !ret; i++) {
-		c->differs[i] = treediff_new(c->h->space, shared, options,
-					     limit);
+		c->differs[i] = treediff_new(c->h->space, shared, &diff);
 		if (!c->differs[i])
 			ret = error_nomem(err);
 	}

@@ -28,29 +28,12 @@
 #include "object/path-group.h"
 #include "sys/progress.h"
 #include "walk/history.h"
-
-/*
- * Maximum number of parents whose trees are compared with the tree of a commit.
- * Further parents could only remove objects from the commit's new-object list,
- * so ignoring them loses no object.
- */
-#define NEWOBJ_MAX_PARENTS 8
-
-struct newobj {
-	uint32_t obj_pos;
-	/* path hash of the object, version 1 (name_hash_add) */
-	uint32_t name_hash;
-	/*
-	 * path group of the object (object/path-group.h), in the version that
-	 * options->grouping says
-	 */
-	uint32_t group;
-};
+#include "walk/treediff.h"
 
 /* The new-object list of one commit: trees first, then blobs. */
 struct newobj_list {
 	/* borrowed from struct newobj_set */
-	const struct newobj *items;
+	const struct treediff_object *items;
 	/* number of trees, which come first in `items` */
 	uint32_t tree_nr;
 	uint32_t nr;
@@ -92,7 +75,7 @@ struct newobj_options {
 	bool union_only;
 	/* list no blobs */
 	bool trees_only;
-	/* how the path groups of objects (newobj.group) are computed */
+	/* how the path groups (treediff_object.group) are computed */
 	enum path_grouping grouping;
 	/*
 	 * Set of objects (obj_pos) that are left out of the lists. The set must

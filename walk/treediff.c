@@ -14,7 +14,7 @@
 #include "walk/treewalk.h"
 
 struct items {
-	struct newobj *items; /* owned */
+	struct treediff_object *items; /* owned */
 	size_t nr, alloc;
 };
 
@@ -61,8 +61,7 @@ void treediff_shared_release(struct treediff_shared *shared)
 
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
-			      const struct newobj_options *options,
-			      size_t cache_limit)
+			      const struct treediff_options *options)
 {
 	struct treediff *d = mem_calloc(1, sizeof(*d));
 
@@ -74,7 +73,8 @@ struct treediff *treediff_new(struct objspace *space,
 	d->trees_only = options->trees_only;
 	d->grouping = options->grouping;
 	d->algo = space->odb->algo;
-	d->store = tree_store_new(space, cache_limit, !options->trees_only);
+	d->store = tree_store_new(space, options->cache_limit,
+				  !options->trees_only);
 	if (!d->store) {
 		free(d);
 		return NULL;
@@ -111,7 +111,7 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
 	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
 		     sizeof(*list->items)) < 0)
 		return ERR_NOMEM;
-	list->items[list->nr++] = (struct newobj){
+	list->items[list->nr++] = (struct treediff_object){
 		.obj_pos = obj_pos,
 		.name_hash = place.hash,
 		.group = place.group,
@@ -327,7 +327,7 @@ static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 		     unsigned sub_nr, struct place place, unsigned depth,
 		     struct error *err)
 {
-	uint32_t parents[NEWOBJ_MAX_PARENTS];
+	uint32_t parents[TREEDIFF_MAX_PARENTS];
 
 	if (is_listed_before(d, tree_pos))
 		return 0;
@@ -348,7 +348,7 @@ static int diff_entry(struct treediff *d, const struct tree_table *child,
 		      uint32_t i, struct side *sides, unsigned side_nr,
 		      struct place dir, unsigned depth, struct error *err)
 {
-	uint32_t sub[NEWOBJ_MAX_PARENTS], obj_pos;
+	uint32_t sub[TREEDIFF_MAX_PARENTS], obj_pos;
 	struct tree_entry entry;
 	struct place place;
 	unsigned sub_nr;
@@ -395,7 +395,7 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     const uint32_t *parents, unsigned parent_nr,
 		     struct place dir, unsigned depth, struct error *err)
 {
-	struct side sides[NEWOBJ_MAX_PARENTS];
+	struct side sides[TREEDIFF_MAX_PARENTS];
 	struct tree tree = TREE_INIT;
 	int opened, ret;
 

@@ -18,8 +18,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "ewah/bitset.h"
+#include "object/path-group.h"
 #include "odb/odb.h"
-#include "walk/newobj.h"
 #include "walk/objspace.h"
 #include "walk/treewalk.h"
 #include "walk/walk-items.h"
@@ -33,10 +34,49 @@
  */
 
 /*
+ * Maximum number of parents whose trees are compared with the tree of a commit.
+ * Further parents could only remove objects from the result, so ignoring them
+ * loses no object.
+ */
+#define TREEDIFF_MAX_PARENTS 8
+
+/* A tree or blob that a commit has, and no parent has at the same path. */
+struct treediff_object {
+	uint32_t obj_pos;
+	/* path hash of the object, version 1 (name_hash_add) */
+	uint32_t name_hash;
+	/*
+	 * path group of the object (object/path-group.h), in the version that
+	 * options->grouping says
+	 */
+	uint32_t group;
+};
+
+struct treediff_options {
+	/*
+	 * Set of objects (obj_pos) that are left out of the results. The set
+	 * must be closed under reachability: with each object, it has all
+	 * objects that this object reaches. Borrowed until
+	 * treediff_free(); NULL: none.
+	 */
+	const struct bitset *known;
+	/* list no blobs */
+	bool trees_only;
+	/* how the path groups (treediff_object.group) are computed */
+	enum path_grouping grouping;
+	/*
+	 * limit in bytes of the cache of decoded trees; the pool of tree
+	 * entries has the same limit
+	 */
+	size_t cache_limit;
+};
+
+/*
  * Records which commit has listed a tree, so that the lists of later commits
- * leave out this tree. Used if options->union_only is set. All threads share
- * this struct. listed_by[obj_pos] of a packed tree is 0 if no commit has listed
- * the tree. Otherwise it is the commit's `order` (see treediff_run()) plus one.
+ * leave out this tree. Used if the caller needs only the union of the lists.
+ * All threads share this struct. listed_by[obj_pos] of a packed tree is 0 if no
+ * commit has listed the tree. Otherwise it is the commit's `order` (see
+ * treediff_run()) plus one.
  */
 struct treediff_shared {
 	_Atomic uint32_t *listed_by; /* owned; NULL: unused */
@@ -52,13 +92,12 @@ struct treediff;
 /*
  * Makes the working memory of tree diffs. `shared` records the listed trees, so
  * that a list may leave out trees that the lists of earlier commits have; NULL:
- * no tree is left out. The options are borrowed for the call. Returns NULL if
+ * no tree is left out. *options is borrowed for the call. Returns NULL if
  * memory runs out.
  */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
-			      const struct newobj_options *options,
-			      size_t cache_limit);
+			      const struct treediff_options *options);
 void treediff_free(struct treediff *d);
 
 /*
@@ -66,13 +105,13 @@ void treediff_free(struct treediff *d);
  * again. Trees come in depth-first order, a tree before its subtrees.
  */
 struct treediff_result {
-	const struct newobj *trees, *blobs;
+	const struct treediff_object *trees, *blobs;
 	size_t tree_nr, blob_nr;
 };
 
 /*
  * Compares the tree `tree_pos` of a commit with the trees of its parents;
- * parent_nr <= NEWOBJ_MAX_PARENTS. `order` is the commit's index in an array
+ * parent_nr <= TREEDIFF_MAX_PARENTS. `order` is the commit's index in an array
  * with parents first. A parent's tree that cannot be read is ignored. Returns
  * 0, ERR_MISSING if a tree of the commit is missing, ERR_CORRUPT if one is
  * malformed, or another negative error code.

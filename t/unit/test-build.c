@@ -388,7 +388,7 @@ static void from_below(void **state)
 static void far_parent(void **state)
 {
 	enum { BETWEEN = 40, CHILD = 1 + BETWEEN, MANY = 200, STEP = 3 };
-	struct newobj many[MANY];
+	struct treediff_object many[MANY];
 	struct newobj_list lists[CHILD + 1] = {{.items = many, .nr = MANY}};
 	const struct newobj_set set = {.lists = lists, .nr = CHILD + 1};
 	uint32_t commits[CHILD + 1], bit_pos[CHILD + 1 + MANY], root = 0;

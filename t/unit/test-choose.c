@@ -35,7 +35,7 @@
 struct sample {
 	struct dag d;
 	struct newobj_list lists[ALL];
-	struct newobj items[ALL * ADDED];
+	struct treediff_object items[ALL * ADDED];
 	struct newobj_set set;
 	uint32_t parents_first[ALL], newest_first[ALL];
 	uint32_t bit_pos[OBJECTS];
@@ -47,7 +47,7 @@ struct sample {
 static void sample_add(struct sample *s, uint32_t date, uint32_t parent)
 {
 	uint32_t c = dag_add(&s->d, date, false, &parent, s->d.h.nr > 0);
-	struct newobj *items = s->items + c * ADDED;
+	struct treediff_object *items = s->items + c * ADDED;
 
 	s->d.h.commits[c].obj_pos = c;
 	for (uint32_t k = 0; k < ADDED; k++)

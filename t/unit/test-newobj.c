@@ -82,13 +82,14 @@ static void check_list(struct walkrepo *f, const struct newobj_list *list,
 	uint32_t parents[16], nr = 0, at[2] = {0, list->tree_nr};
 	struct pathlist expect;
 
-	for (uint32_t i = 1; i < o->ref_nr && nr < NEWOBJ_MAX_PARENTS; i++)
+	for (uint32_t i = 1; i < o->ref_nr && nr < TREEDIFF_MAX_PARENTS; i++)
 		parents[nr++] = randhist_tree(&f->h, o->refs[i]);
 	pathlist_new(&f->h.r, &expect, o->refs[0], parents, nr);
 	for (size_t i = 0; i < expect.nr; i++) {
 		const struct pathlist_item *p = &expect.items[i];
 		bool is_blob = f->h.r.objects[p->nr].type == OBJ_BLOB;
-		const struct newobj *item = &list->items[at[is_blob]++];
+		const struct treediff_object *item =
+			&list->items[at[is_blob]++];
 
 		assert_int_equal(walkrepo_nr(f, item->obj_pos), p->nr);
 		assert_int_equal(item->name_hash,
@@ -296,7 +297,7 @@ static void known_objects(void **state)
 			uint32_t at = 0;
 
 			for (uint32_t k = 0; k < lists.lists[c].nr; k++) {
-				const struct newobj *item =
+				const struct treediff_object *item =
 					&lists.lists[c].items[k];
 
 				if (bitset_test(&known, item->obj_pos))

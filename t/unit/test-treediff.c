@@ -55,8 +55,8 @@ static uint32_t pos_of(struct fixture *f, uint32_t nr)
 }
 
 /* Checks the list of new trees or of new blobs against the expected paths. */
-static void check_list(struct fixture *f, const struct newobj *items, size_t nr,
-		       const struct pathlist *expect, bool trees)
+static void check_list(struct fixture *f, const struct treediff_object *items,
+		       size_t nr, const struct pathlist *expect, bool trees)
 {
 	size_t at = 0;
 
@@ -90,14 +90,14 @@ static void compare_one(struct fixture *f, struct treediff *d)
 {
 	struct randrepo *r = &f->h.r;
 	uint32_t at = randrepo_below(r, r->commit_nr), nr;
-	uint32_t others[NEWOBJ_MAX_PARENTS], parents[NEWOBJ_MAX_PARENTS];
+	uint32_t others[TREEDIFF_MAX_PARENTS], parents[TREEDIFF_MAX_PARENTS];
 	uint32_t tree = randhist_tree(&f->h, r->commits[at]);
 	struct treediff_result result;
 	struct error err = ERROR_INIT;
 	struct pathlist expect;
 
 	nr = randrepo_below(r, 4) ? randrepo_below(r, 3)
-				  : randrepo_below(r, NEWOBJ_MAX_PARENTS + 1);
+				  : randrepo_below(r, TREEDIFF_MAX_PARENTS + 1);
 	for (uint32_t i = 0; i < nr; i++) {
 		uint32_t back = randrepo_below(r,
 					       randrepo_below(r, 4) ? 4 : 99);
@@ -125,8 +125,8 @@ static void random_trees(void **state)
 		for (size_t i = 0; i < ARRAY_NR(limits); i++) {
 			struct treediff *d = treediff_new(
 				&f.space, NULL,
-				&(struct newobj_options){.known = NULL},
-				limits[i]);
+				&(struct treediff_options){
+					.cache_limit = limits[i]});
 
 			assert_non_null(d);
 			for (int k = 0; k < 300; k++)
@@ -176,9 +176,10 @@ static void known_objects_are_left_out(void **state)
 					 0);
 			expect.items[expect.nr++] = all.items[i];
 		}
-		d = treediff_new(&f.space, NULL,
-				 &(struct newobj_options){.known = &known},
-				 CACHE_LIMIT);
+		d = treediff_new(
+			&f.space, NULL,
+			&(struct treediff_options){.known = &known,
+						   .cache_limit = CACHE_LIMIT});
 		assert_int_equal(treediff_run(d, pos_of(&f, tree), NULL, 0, 0,
 					      &result, NULL),
 				 0);
@@ -227,8 +228,9 @@ static void shared_lists(void **state)
 
 	setup(&f, HASH_SHA1, &seed);
 	assert_int_equal(treediff_shared_init(&shared, f.odb->packed_nr), 0);
-	d = treediff_new(&f.space, &shared,
-			 &(struct newobj_options){.known = NULL}, CACHE_LIMIT);
+	d = treediff_new(
+		&f.space, &shared,
+		&(struct treediff_options){.cache_limit = CACHE_LIMIT});
 	tree = pos_of(&f, largest_tree(&f));
 	assert_true(tree < f.odb->packed_nr);
 	assert_int_equal(treediff_run(d, tree, NULL, 0, 5, &result, NULL), 0);
@@ -254,8 +256,9 @@ static void same_trees(void **state)
 	uint32_t pos[3];
 
 	setup(&f, HASH_SHA1, &seed);
-	d = treediff_new(&f.space, NULL,
-			 &(struct newobj_options){.known = NULL}, CACHE_LIMIT);
+	d = treediff_new(
+		&f.space, NULL,
+		&(struct treediff_options){.cache_limit = CACHE_LIMIT});
 	for (int i = 0; i < 3; i++)
 		pos[i] = pos_of(&f, randhist_tree(&f.h, f.h.r.commits[50]));
 	assert_int_equal(treediff_run(d, pos[0], pos, 3, 0, &result, NULL), 0);
@@ -283,8 +286,8 @@ static void expect_error(struct fixture *f, uint32_t tree_pos, int code,
 			 const char *text)
 {
 	struct treediff *d = treediff_new(
-		&f->space, NULL, &(struct newobj_options){.known = NULL},
-		CACHE_LIMIT);
+		&f->space, NULL,
+		&(struct treediff_options){.cache_limit = CACHE_LIMIT});
 	struct treediff_result result;
 	struct error err = ERROR_INIT;
 
@@ -327,8 +330,9 @@ static void check_broken(bool packed)
 	/* A broken tree of a parent is ignored. */
 	good = randhist_tree(&f.h, f.h.r.commits[9]);
 	pathlist_new(&f.h.r, &expect, good, NULL, 0);
-	d = treediff_new(&f.space, NULL,
-			 &(struct newobj_options){.known = NULL}, CACHE_LIMIT);
+	d = treediff_new(
+		&f.space, NULL,
+		&(struct treediff_options){.cache_limit = CACHE_LIMIT});
 	assert_int_equal(
 		treediff_run(d, pos_of(&f, good), parents, 3, 0, &result, NULL),
 		0);
@@ -367,8 +371,9 @@ static void deep_trees(void **state)
 	objspace_init(&f.space, f.odb);
 	expect_error(&f, pos_of(&f, nr), ERR_CORRUPT,
 		     "exceeded maximum allowed tree depth: 4b825dc");
-	d = treediff_new(&f.space, NULL,
-			 &(struct newobj_options){.known = NULL}, CACHE_LIMIT);
+	d = treediff_new(
+		&f.space, NULL,
+		&(struct treediff_options){.cache_limit = CACHE_LIMIT});
 	assert_int_equal(
 		treediff_run(d, pos_of(&f, last), NULL, 0, 0, &result, NULL),
 		0);
