@@ -12,7 +12,7 @@
 #include "bitmap/fill.h"
 #include "object/oidmap.h"
 #include "object/parse.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 /*
  * Looking up an id in a table of the undecided objects is ten times faster than

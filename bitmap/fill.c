@@ -8,7 +8,7 @@
 #include "bitmap/fill.h"
 #include "bitmap/pseudo-merge.h"
 #include "object/parse.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 int bitmap_fill_init(struct bitmap_fill *fill, const struct bitmap_file *file,
 		     struct bitmap_space space, struct walk *w,

@@ -11,7 +11,7 @@
  *	idx_pos   position of its id among the sorted ids: of the pack's
  *	          index, or of the multi-pack-index; in a chain, after those
  *	          of the layers below
- *	obj_pos   number in a walk (walk/objspace.h)
+ *	obj_pos   number in a walk (trees/objspace.h)
  *
  * Other code does not distinguish one pack, a multi-pack-index and a chain,
  * except to find the bytes of an object.
@@ -25,7 +25,7 @@
 #include "odb/odb-midx.h"
 #include "odb/odb.h"
 #include "pack/midx.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 /*
  * The meaning of the bits of an index; passed by value. All pointers are

@@ -7,7 +7,7 @@
 #include "base/splitmix.h"
 #include "bitmap/verify.h"
 #include "walk/revwalk.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 struct verify {
 	const struct bitmap_file *file;

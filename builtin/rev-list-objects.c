@@ -14,7 +14,7 @@
 #include "object/parse.h"
 #include "odb/odb-stored.h"
 #include "walk/filter-walk.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 struct showing {
 	struct rev_list_run *r;

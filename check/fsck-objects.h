@@ -18,7 +18,7 @@
 #include "object/fsck.h"
 #include "odb/fsck-blob.h"
 #include "sys/progress.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 #include "walk/walk.h"
 
 /* ---- the scan of all objects */

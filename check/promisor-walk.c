@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "check/promisor.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 struct local {
 	struct promisor *p;

@@ -9,8 +9,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "graph-write/path-changes.h"
-#include "walk/tree-store.h"
-#include "walk/treewalk.h"
+#include "trees/tree-store.h"
+#include "trees/treewalk.h"
 
 struct path_changes {
 	struct tree_store *store; /* owned */

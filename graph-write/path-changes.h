@@ -2,9 +2,9 @@
 /*
  * Compares two trees by path, and reports all files that differ or that only
  * one tree has. It is fast for many pairs of similar trees, because it keeps
- * decoded trees in a cache (tree-store.h).
+ * decoded trees in a cache (trees/tree-store.h).
  *
- * walk/treepair.c also compares two trees, but reports only files that both
+ * trees/treepair.c also compares two trees, but reports only files that both
  * trees have.
  */
 #ifndef GRAPH_WRITE_PATH_CHANGES_H
@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "names/pathspec.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 #define PATH_CHANGES_NO_TREE UINT32_MAX
 

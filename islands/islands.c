@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "islands/islands.h"
 #include "object/oidmap.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 void islands_release(struct islands *islands)
 {

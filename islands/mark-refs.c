@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "islands/islands.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 /* A reference that is in an island. */
 struct island_ref {

@@ -16,7 +16,7 @@
 #include "refs/refs.h"
 #include "repo/repo.h"
 #include "walk/filter.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 /* ---- errors */
 

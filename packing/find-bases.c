@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "packing/find-parts.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 /*
  * Returns a key computed from type and name hash. Objects with the same key are

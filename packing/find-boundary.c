@@ -5,7 +5,7 @@
  */
 #include "base/mem.h"
 #include "packing/find-parts.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 /* Maximum number of boundary commits whose trees are read. */
 #define MAX_BOUNDARY 256

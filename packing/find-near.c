@@ -13,7 +13,7 @@
  * objects to send are those of the prepared answer, without objects that the
  * new tree lacks (3), and with new objects (2). An object may have lost a path
  * and still be at another path (1). So the prepared answer lists the objects
- * that are at several paths of its tree (walk/tree-tally.h).
+ * that are at several paths of its tree (trees/tree-tally.h).
  *
  * Exactly the objects of the new tip are sent. So an object that only the old
  * tip has is never sent to a client that may not see it. The old tip need not
@@ -25,7 +25,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "packing/find-parts.h"
-#include "walk/tree-tally.h"
+#include "trees/tree-tally.h"
 
 /*
  * Maximum number of prepared answers that are compared with the wanted commit.

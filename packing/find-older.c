@@ -14,7 +14,7 @@
  * here.
  */
 #include "packing/find-parts.h"
-#include "walk/treediff.h"
+#include "trees/treediff.h"
 
 /*
  * Maximum number of parents whose trees are compared with those of their

@@ -26,7 +26,7 @@
 #include "pack/entry.h"
 #include "packing/find-parts.h"
 #include "packing/price.h"
-#include "walk/treediff.h"
+#include "trees/treediff.h"
 
 /* Maximum number of objects that are examined. */
 #define VERSIONS_MAX 4096

@@ -12,7 +12,7 @@
 #include "pack/inflate.h"
 #include "packs/keep-deltas.h"
 #include "walk/ref-tips.h"
-#include "walk/tree-closure.h"
+#include "trees/tree-closure.h"
 
 /* ---- tips */
 

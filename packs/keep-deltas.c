@@ -17,7 +17,7 @@
 #include "prepared/prepared.h"
 #include "packs/keep-deltas.h"
 #include "packs/prepare-parts.h"
-#include "walk/treediff.h"
+#include "trees/treediff.h"
 #include "walk/walk.h"
 
 /*

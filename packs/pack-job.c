@@ -11,7 +11,7 @@
 #include "sys/clock.h"
 #include "sys/process.h"
 #include "sys/trace.h"
-#include "walk/tree-closure.h"
+#include "trees/tree-closure.h"
 
 /*
  * List the packs whose objects the options exclude from the new pack. Returns 0

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "packs/prepare-parts.h"
-#include "walk/tree-tally.h"
+#include "trees/tree-tally.h"
 
 /*
  * Maximum number of paths in a tree, for each object of the answer. In a tree

@@ -7,7 +7,7 @@
 #include "graph-write/path-changes.h"
 #include "object/parse.h"
 #include "simplify/simplify-parts.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 struct path_look {
 	struct objspace *space;       /* borrowed */

@@ -27,7 +27,7 @@
 #include "names/pathspec.h"
 #include "simplify/path-filters.h"
 #include "simplify/simplify.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 enum {
 	/* the commit was put into the queue, now or before */

@@ -7,9 +7,9 @@
 #include "object/parse.h"
 #include "walk/filter-walk.h"
 #include "walk/filtered.h"
-#include "walk/tree-closure.h"
-#include "walk/treediff.h"
-#include "walk/treewalk.h"
+#include "trees/tree-closure.h"
+#include "trees/treediff.h"
+#include "trees/treewalk.h"
 #include "walk/walk.h"
 
 struct enumerate {

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "walk/filter.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 /* The state of one walk through a filter; for one thread. */
 struct filter_walk {

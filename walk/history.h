@@ -23,7 +23,7 @@
 #include "odb/odb.h"
 #include "sys/progress.h"
 #include "walk/commit-map.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 #define HISTORY_GENERATION_UNKNOWN UINT32_MAX
 #define HISTORY_NONE UINT32_MAX

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes the new-object lists of many commits, in parallel. treediff.c
- * compares the trees.
+ * Computes the new-object lists of many commits, in parallel.
+ * trees/treediff.c compares the trees.
  */
 #include <stdatomic.h>
 #include <string.h>

@@ -28,7 +28,7 @@
 #include "object/path-group.h"
 #include "sys/progress.h"
 #include "walk/history.h"
-#include "walk/treediff.h"
+#include "trees/treediff.h"
 
 /* The new-object list of one commit: trees first, then blobs. */
 struct newobj_list {

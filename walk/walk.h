@@ -19,9 +19,9 @@
 #include "walk/filter.h"
 #include "walk/history.h"
 #include "walk/newobj.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 #include "walk/revwalk.h"
-#include "walk/walk-items.h"
+#include "trees/walk-items.h"
 
 struct walk {
 	const struct odb *odb; /* borrowed */
@@ -113,7 +113,7 @@ struct walk_options {
 	/*
 	 * May be used with exclude_uninteresting and set_only. If few commits
 	 * are wanted, their trees are compared path by path with the tree of
-	 * the newest uninteresting commit (tree-changes.c). The result's
+	 * the newest uninteresting commit (trees/tree-changes.c). The result's
 	 * `uninteresting` then has only objects at paths that changed. An
 	 * object that the client has at another path (a file that was copied or
 	 * changed back) is listed, although the client has it.

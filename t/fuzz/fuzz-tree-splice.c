@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for walk/tree-splice.h, which finds out which entries of a tree a
- * delta changes. The first byte of the input says where the rest is cut into a
- * tree and a delta. The reported entries must be those of the tree that the
+ * Fuzz target for trees/tree-splice.h, which finds out which entries of a tree
+ * a delta changes. The first byte of the input says where the rest is cut into
+ * a tree and a delta. The reported entries must be those of the tree that the
  * delta produces.
  */
 #include "base/buf.h"
 #include "pack/delta.h"
 #include "t/fuzz/fuzz.h"
-#include "walk/tree-splice.h"
+#include "trees/tree-splice.h"
 
 #define RESULT_MAX (1 << 16)
 

@@ -9,7 +9,7 @@
  */
 #include "pack/delta.h"
 #include "t/fuzz/fuzz.h"
-#include "walk/tree-store.h"
+#include "trees/tree-store.h"
 
 #define RESULT_MAX (1 << 16)
 

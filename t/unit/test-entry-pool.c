@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/entry-pool.c, which gives numbers to tree entries. They prove
+ * Tests of trees/entry-pool.c, which gives numbers to tree entries. They prove
  * that different entries never get the same number, and that equal entries
  * nearly always do.
  */
@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "t/unit/random.h"
-#include "walk/entry-pool.h"
+#include "trees/entry-pool.h"
 
 #define ENTRIES 5000
 

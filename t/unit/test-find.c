@@ -620,7 +620,7 @@ static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 /*
  * Count the sent trees and blobs that the receiver already has. A small history
  * has few such objects: objects that were moved back or copied
- * (walk/tree-changes.c).
+ * (trees/tree-changes.c).
  */
 static size_t count_again(const struct env *e, size_t *sent)
 {

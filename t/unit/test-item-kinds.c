@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/item-kinds.c, which checks the types that tree entries give to
+ * Tests of trees/item-kinds.c, which checks the types that tree entries give to
  * objects. They prove that an object that is named both as a tree and as a blob
  * is an error.
  */
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/item-kinds.h"
+#include "trees/item-kinds.h"
 
 static void named_both_ways(void **state)
 {

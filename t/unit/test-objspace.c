@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/objspace.c, which gives each object a number (obj_pos). All
+ * Tests of trees/objspace.c, which gives each object a number (obj_pos). All
  * threads see the same numbers.
  */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-changes.c, tree diffs: the results are compared with full
+ * Tests of trees/tree-changes.c, tree diffs: the results are compared with full
  * walks of both trees.
  */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/treediff.h"
+#include "trees/treediff.h"
 
 /*
  * Compares two trees, which are given as indexes in r.objects[]. Sets found[i]

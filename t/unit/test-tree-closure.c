@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-closure.c, which finds all objects that trees reach. The
+ * Tests of trees/tree-closure.c, which finds all objects that trees reach. The
  * results for random trees are compared with known closures.
  */
 #include <setjmp.h>
@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/tree-closure.h"
-#include "walk/treewalk.h"
+#include "trees/tree-closure.h"
+#include "trees/treewalk.h"
 
 #define ROOTS_MAX 40
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-family.c. A family is a tree, the trees stored as deltas
+ * Tests of trees/tree-family.c. A family is a tree, the trees stored as deltas
  * of it, the deltas of these, and so on. All tree entries must be reported, and
  * families must agree with the deltas in the packs.
  */
@@ -12,7 +12,7 @@
 
 #include "t/unit/treedelta.h"
 #include "t/unit/walkrepo.h"
-#include "walk/tree-family.h"
+#include "trees/tree-family.h"
 
 #define NONE TREE_FAMILIES_NONE
 #define CACHE_LIMIT ((size_t)1 << 20)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-splice.c, which finds the entries of a new tree from an
+ * Tests of trees/tree-splice.c, which finds the entries of a new tree from an
  * old tree and a delta. In order, the entries that were kept and the new
  * entries must make up the new tree.
  */
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "t/unit/treedelta.h"
-#include "walk/tree-splice.h"
+#include "trees/tree-splice.h"
 
 struct fixture {
 	struct tree_splice whole, splice;

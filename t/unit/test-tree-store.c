@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-store.c, which reads trees as tables of entry numbers. The
- * tables are compared with the bytes of the trees.
+ * Tests of trees/tree-store.c, which reads trees as tables of entry numbers.
+ * The tables are compared with the bytes of the trees.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/tree-store.h"
+#include "trees/tree-store.h"
 
 #define LIMIT ((size_t)1 << 20)
 

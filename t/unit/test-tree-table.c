@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-table.c, which stores a tree as a table of entry numbers.
+ * Tests of trees/tree-table.c, which stores a tree as a table of entry numbers.
  * A table made from a delta must equal the table made from the bytes of the
  * tree.
  */
@@ -14,7 +14,7 @@
 
 #include "base/mem.h"
 #include "t/unit/treedelta.h"
-#include "walk/tree-store.h"
+#include "trees/tree-store.h"
 
 struct fixture {
 	enum hash_algo algo;

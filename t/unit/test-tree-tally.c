@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/tree-tally.c, which counts the paths of objects in two trees.
+ * Tests of trees/tree-tally.c, which counts the paths of objects in two trees.
  * The results are compared with lists of all paths.
  */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include "t/unit/nomem.h"
 #include "t/unit/walkrepo.h"
-#include "walk/tree-tally.h"
+#include "trees/tree-tally.h"
 
 /* Stands for the empty tree in place of an index in r.objects[]. */
 #define NONE UINT32_MAX

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/treediff.c, which finds the new objects of a tree in comparison
- * to other trees. The results are compared with lists of all paths.
+ * Tests of trees/treediff.c, which finds the new objects of a tree in
+ * comparison to other trees. The results are compared with lists of all paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include "base/mem.h"
 #include "t/unit/randtree.h"
-#include "walk/treediff.h"
-#include "walk/treewalk.h"
+#include "trees/treediff.h"
+#include "trees/treewalk.h"
 
 #define CACHE_LIMIT ((size_t)1 << 20)
 

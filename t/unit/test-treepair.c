@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/treepair.c, which pairs objects of a new tree with the old
+ * Tests of trees/treepair.c, which pairs objects of a new tree with the old
  * versions at the same path. The pairs are compared with lists of all paths.
  */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/treediff.h"
+#include "trees/treediff.h"
 
 struct expecting {
 	struct walkrepo *w;

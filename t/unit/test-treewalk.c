@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of walk/treewalk.c, a walk over a tree: the order and the paths of the
+ * Tests of trees/treewalk.c, a walk over a tree: the order and the paths of the
  * objects are compared with a recursive function.
  */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "t/unit/walkrepo.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 /* The objects and paths that a walk must deliver, in order. */
 struct expectation {

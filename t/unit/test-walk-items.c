@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of walk/walk-items.c: objects appended to lists, and failures. */
+/* Tests of trees/walk-items.c: objects appended to lists, and failures. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "t/unit/nomem.h"
-#include "walk/walk-items.h"
+#include "trees/walk-items.h"
 
 static void lists_of_items(void **state)
 {

@@ -10,10 +10,10 @@
 #include "base/bytes.h"
 #include "base/mem.h"
 #include "sys/thread.h"
-#include "walk/item-kinds.h"
-#include "walk/tree-closure.h"
-#include "walk/tree-family.h"
-#include "walk/treewalk.h"
+#include "trees/item-kinds.h"
+#include "trees/tree-closure.h"
+#include "trees/tree-family.h"
+#include "trees/treewalk.h"
 
 /* Number of families of trees that a thread takes at a time. */
 #define CHUNK_HEADS 64

@@ -2,10 +2,10 @@
 /*
  * The plain walk over trees: lists objects one by one, in the order and with
  * the paths that `git rev-list --objects` prints. Tests compare tree diffs
- * (newobj.h) and bitmaps with this walk.
+ * (walk/newobj.h) and bitmaps with this walk.
  */
-#ifndef WALK_TREEWALK_H
-#define WALK_TREEWALK_H
+#ifndef TREES_TREEWALK_H
+#define TREES_TREEWALK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +17,8 @@
 #include "names/pathspec.h"
 #include "object/parse.h"
 #include "odb/odb.h"
-#include "walk/item-kinds.h"
-#include "walk/objspace.h"
+#include "trees/item-kinds.h"
+#include "trees/objspace.h"
 
 /* The state of one walk over trees; for one thread. */
 struct treewalk {

@@ -2,7 +2,7 @@
 /* Appends objects to lists. */
 #include "base/error.h"
 #include "base/mem.h"
-#include "walk/walk-items.h"
+#include "trees/walk-items.h"
 
 int walk_items_add(struct walk_items *list, const struct walk_item *item)
 {

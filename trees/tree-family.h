@@ -25,8 +25,8 @@
  * made from its base is read in the same way, and this reading reports the
  * error.
  */
-#ifndef WALK_TREE_FAMILY_H
-#define WALK_TREE_FAMILY_H
+#ifndef TREES_TREE_FAMILY_H
+#define TREES_TREE_FAMILY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@
 #include "base/error.h"
 #include "base/sort.h"
 #include "object/oid.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 /*
  * The families of some trees. Immutable once made; threads may share it. A

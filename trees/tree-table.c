@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "walk/tree-store.h"
+#include "trees/tree-store.h"
 
 /*
  * Maximum number of bytes of a tree for which a delta from a nearly equal tree

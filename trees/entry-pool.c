@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "sys/process.h"
-#include "walk/entry-pool.h"
+#include "trees/entry-pool.h"
 
 enum {
 	SLOT_NR_MIN = 1024,

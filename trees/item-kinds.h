@@ -5,14 +5,14 @@
  * must be an error. An enumeration lists each object once, so it could take a
  * tree for a blob and miss the objects below the tree.
  */
-#ifndef WALK_ITEM_KINDS_H
-#define WALK_ITEM_KINDS_H
+#ifndef TREES_ITEM_KINDS_H
+#define TREES_ITEM_KINDS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "ewah/bitset.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 struct item_kinds {
 	/*

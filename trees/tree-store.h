@@ -7,8 +7,8 @@
  * which this is impossible (not packed, malformed) are read whole by
  * odb_read(). For use by one thread.
  */
-#ifndef WALK_TREE_STORE_H
-#define WALK_TREE_STORE_H
+#ifndef TREES_TREE_STORE_H
+#define TREES_TREE_STORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,9 +17,9 @@
 #include "base/error.h"
 #include "object/oid.h"
 #include "pack/base-cache.h"
-#include "walk/entry-pool.h"
-#include "walk/objspace.h"
-#include "walk/tree-splice.h"
+#include "trees/entry-pool.h"
+#include "trees/objspace.h"
+#include "trees/tree-splice.h"
 
 /* ---- tables (tree-table.c) */
 

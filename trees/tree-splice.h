@@ -19,8 +19,8 @@
  * that knows all objects of the base only needs to look at the parsed ones. A
  * parsed entry may be in the base as well. For use by one thread.
  */
-#ifndef WALK_TREE_SPLICE_H
-#define WALK_TREE_SPLICE_H
+#ifndef TREES_TREE_SPLICE_H
+#define TREES_TREE_SPLICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "object/parse.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 /*
  * Callbacks of the functions in this header, set by their user. A negative

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The plain depth-first walk over trees. */
 #include "object/parse.h"
-#include "walk/treewalk.h"
+#include "trees/treewalk.h"
 
 struct visit {
 	struct treewalk *w;

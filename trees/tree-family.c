@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "sys/thread.h"
-#include "walk/tree-family.h"
+#include "trees/tree-family.h"
 
 #define NONE TREE_FAMILIES_NONE
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "object/parse.h"
-#include "walk/tree-tally.h"
+#include "trees/tree-tally.h"
 
 struct tallying {
 	struct tree_tally *tally;

@@ -9,9 +9,9 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
-#include "walk/tree-store.h"
-#include "walk/treediff.h"
-#include "walk/treewalk.h"
+#include "trees/tree-store.h"
+#include "trees/treediff.h"
+#include "trees/treewalk.h"
 
 struct items {
 	struct treediff_object *items; /* owned */

@@ -3,8 +3,8 @@
  * Lists of objects that a walk or a comparison of trees has found. A list may
  * have an object more than once.
  */
-#ifndef WALK_WALK_ITEMS_H
-#define WALK_WALK_ITEMS_H
+#ifndef TREES_WALK_ITEMS_H
+#define TREES_WALK_ITEMS_H
 
 #include <stddef.h>
 #include <stdint.h>

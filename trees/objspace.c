@@ -2,7 +2,7 @@
 /* Gives numbers to packed and other objects of a walk. */
 #include "base/mem.h"
 #include "odb/odb-midx.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 /*
  * If the object database has at least this many packs and multi-pack-indexes,

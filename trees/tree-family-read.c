@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "pack/delta.h"
-#include "walk/tree-family.h"
-#include "walk/tree-splice.h"
+#include "trees/tree-family.h"
+#include "trees/tree-splice.h"
 
 #define NONE TREE_FAMILIES_NONE
 

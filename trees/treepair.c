@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "object/parse.h"
-#include "walk/treediff.h"
-#include "walk/treewalk.h"
+#include "trees/treediff.h"
+#include "trees/treewalk.h"
 
 struct pairing {
 	struct objspace *space;

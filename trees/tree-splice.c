@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "pack/delta.h"
-#include "walk/tree-splice.h"
+#include "trees/tree-splice.h"
 
 /*
  * Maximum length of an entry that is assembled from pieces. Each new piece

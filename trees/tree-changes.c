@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "object/parse.h"
-#include "walk/treediff.h"
+#include "trees/treediff.h"
 
 struct changes {
 	struct walk_items *found;

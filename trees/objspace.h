@@ -9,8 +9,8 @@
  *
  * Threads may share a space: look-ups of packed objects take no lock.
  */
-#ifndef WALK_OBJSPACE_H
-#define WALK_OBJSPACE_H
+#ifndef TREES_OBJSPACE_H
+#define TREES_OBJSPACE_H
 
 #include <pthread.h>
 #include <stdbool.h>

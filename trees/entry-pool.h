@@ -23,8 +23,8 @@
  * For use by one thread. Numbers and pointers are valid until the pool is
  * reset; pointers also become invalid when the next entry is put.
  */
-#ifndef WALK_ENTRY_POOL_H
-#define WALK_ENTRY_POOL_H
+#ifndef TREES_ENTRY_POOL_H
+#define TREES_ENTRY_POOL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  * tree-tally.h counts at how many paths two trees have an object.
  * graph-write/path-changes.h finds the changed paths of many pairs of trees.
  */
-#ifndef WALK_TREEDIFF_H
-#define WALK_TREEDIFF_H
+#ifndef TREES_TREEDIFF_H
+#define TREES_TREEDIFF_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,16 +21,16 @@
 #include "ewah/bitset.h"
 #include "object/path-group.h"
 #include "odb/odb.h"
-#include "walk/objspace.h"
-#include "walk/treewalk.h"
-#include "walk/walk-items.h"
+#include "trees/objspace.h"
+#include "trees/treewalk.h"
+#include "trees/walk-items.h"
 
 /* ---- new objects of a commit (treediff.c) */
 
 /*
  * A tree diff of one commit's tree and its parents' trees. Finds the entries
- * that no parent has at the same path. newobj.c uses these functions for each
- * commit.
+ * that no parent has at the same path. walk/newobj.c uses these functions for
+ * each commit.
  */
 
 /*

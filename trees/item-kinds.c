@@ -3,7 +3,7 @@
  * Keeps two sets of objects: those named as trees, and those named as blobs. An
  * object in both sets is an error.
  */
-#include "walk/item-kinds.h"
+#include "trees/item-kinds.h"
 
 void item_kinds_release(struct item_kinds *kinds)
 {

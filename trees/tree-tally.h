@@ -8,15 +8,15 @@
  *
  * Only directories that differ are read.
  */
-#ifndef WALK_TREE_TALLY_H
-#define WALK_TREE_TALLY_H
+#ifndef TREES_TREE_TALLY_H
+#define TREES_TREE_TALLY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "odb/odb.h"
-#include "walk/objspace.h"
+#include "trees/objspace.h"
 
 /* An object, and how many more paths it has in the new tree. */
 struct tree_tally_row {

@@ -10,8 +10,8 @@
  * set with everything below it. Every tree of the set is read, and a delta
  * chain ends at a tree that is read whole, so no entry is missed.
  */
-#ifndef WALK_TREE_CLOSURE_H
-#define WALK_TREE_CLOSURE_H
+#ifndef TREES_TREE_CLOSURE_H
+#define TREES_TREE_CLOSURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +20,8 @@
 #include "base/error.h"
 #include "ewah/bitset.h"
 #include "sys/progress.h"
-#include "walk/objspace.h"
-#include "walk/walk-items.h"
+#include "trees/objspace.h"
+#include "trees/walk-items.h"
 
 struct tree_closure_options {
 	/* number of threads; 0: as many as processors */

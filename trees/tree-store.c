@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "walk/tree-store.h"
+#include "trees/tree-store.h"
 
 /*
  * Maximum length of a delta chain that is followed. Trees with longer chains,
