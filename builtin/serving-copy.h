@@ -3,8 +3,8 @@
 #ifndef BUILTIN_SERVING_COPY_H
 #define BUILTIN_SERVING_COPY_H
 
+#include "copies/push.h"
 #include "receive/receive-pack.h"
-#include "stored/push.h"
 
 /*
  * The state of a push into a local copy. `target` has the callbacks that store

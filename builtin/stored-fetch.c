@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "builtin/stored-parts.h"
-#include "stored/trim.h"
+#include "copies/trim.h"
 
 static const char usage[] =
 	"git store fetch --cache=<directory> [--cache-size=<size>] [<options>] "

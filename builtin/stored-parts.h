@@ -5,9 +5,9 @@
 
 #include "builtin/builtin.h"
 #include "builtin/options.h"
+#include "copies/copies.h"
 #include "generations/history.h"
 #include "store/open.h"
-#include "stored/copies.h"
 
 /*
  * Functions that run the subcommands. argv[0] is the name of the subcommand.

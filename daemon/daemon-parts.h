@@ -43,7 +43,7 @@
 #include "http1/head.h"
 #include "plans/plan-cache.h"
 #include "repo/repo.h"
-#include "stored/copies.h"
+#include "copies/copies.h"
 #include "sys/passing.h"
 #include "sys/tcp.h"
 #include "wire/summary.h"

@@ -83,7 +83,7 @@ static int ask(const struct search *s, const char *name)
 }
 
 /*
- * Translates an error code of stored/copies.h, so that ERR_DENIED and ERR_PEER
+ * Translates an error code of copies/copies.h, so that ERR_DENIED and ERR_PEER
  * always come from the access helper: these two become ERR_IO. ERR_INVALID (no
  * repository can have this name) becomes ERR_MISSING. Other codes and 0 are
  * returned unchanged.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The relay: a process that sends requests to the store for the child processes
- * that receive pushes (stored/relay.h). A node has one relay for all workers,
+ * that receive pushes (copies/relay.h). A node has one relay for all workers,
  * so that one process sees all pushes of the node. After SIGTERM, the relay
  * accepts no connections and no further requests. It ends when it has answered
  * the requests that it got before.
@@ -9,8 +9,8 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "copies/relay.h"
 #include "daemon/daemon-parts.h"
-#include "stored/relay.h"
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"

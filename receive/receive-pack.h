@@ -13,7 +13,7 @@
 
 /*
  * Stores a push elsewhere, if the repository is a local copy of a repository in
- * a store (stored/push.h). Such a push differs from others in these points:
+ * a store (copies/push.h). Such a push differs from others in these points:
  * - Objects are always kept as a pack, and are never moved into the repository.
  *   So the repository has only objects of accepted pushes, and later pushes
  *   cannot rely on objects of refused ones. Hooks read new objects from the

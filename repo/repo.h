@@ -174,7 +174,7 @@ int repo_check_quarantine(const struct repo *repo, struct error *err);
 #define REPO_QUARANTINE_PREFIX "tmp_objdir-incoming-"
 
 /*
- * The file that marks a local copy of a repository in a store (stored/copy.h).
+ * The file that marks a local copy of a repository in a store (copies/copy.h).
  * The file is in the common directory.
  */
 #define REPO_COPY_MARKER "store-copy"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "copies/offers.h"
 #include "serve/serve-config.h"
-#include "stored/offers.h"
 
 struct loading {
 	struct pack_uris *uris;

@@ -165,7 +165,7 @@ int pack_offer_published(struct pack_offer *offer,
 			 struct error *err);
 
 /*
- * Offer the packs that the store of a local copy has (stored/offers.h), as
+ * Offer the packs that the store of a local copy has (copies/offers.h), as
  * pack_offer_published() does. Returns 0 or ERR_NOMEM. If the packs cannot be
  * offered, *warning says why.
  */

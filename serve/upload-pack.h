@@ -48,7 +48,7 @@ struct serve_options {
 	/*
 	 * true: the repository is a local copy of a repository in a store, and
 	 * was the newest generation at most STORED_OFFERS_AGE_MAX ago
-	 * (stored/offers.h). So clients may download its packs from the store.
+	 * (copies/offers.h). So clients may download its packs from the store.
 	 */
 	bool is_fresh_copy;
 	serve_make_pack_fn make_pack; /* NULL: packing_send() */

@@ -4,7 +4,7 @@ test_description='pushes into a local copy on a disk that fails
 
 After each fault, an acknowledged push is in the store, each other one is there
 completely or not at all, and the next push through the same copy succeeds. (A loss of
-power makes a copy anew, see t/unit/test-stored-copy.c.)'
+power makes a copy anew, see t/unit/test-copies-copy.c.)'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
 

@@ -5,7 +5,7 @@
  * names the store. A file that can be parsed is printed. The printed bytes must
  * equal the input.
  */
-#include "stored/marker.h"
+#include "copies/marker.h"
 #include "t/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)

@@ -7,7 +7,7 @@
 #ifndef T_UNIT_COPYNODE_H
 #define T_UNIT_COPYNODE_H
 
-#include "stored/copy.h"
+#include "copies/copy.h"
 #include "t/unit/countstore.h"
 #include "t/unit/storedrepo.h"
 

@@ -7,7 +7,7 @@
 #define T_UNIT_PUSHSESSION_H
 
 #include "base/mem.h"
-#include "stored/push.h"
+#include "copies/push.h"
 #include "sys/io.h"
 #include "sys/tempdir.h"
 #include "t/unit/copynode.h"

@@ -10,9 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "copies/relay-commit.h"
 #include "store/relay-message.h"
 #include "store/relay.h"
-#include "stored/relay-commit.h"
 #include "sys/io.h"
 #include "sys/passing.h"
 #include "sys/thread.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/copies.h, local copies of repositories in a store: strict
+ * Tests of copies/copies.h, local copies of repositories in a store: strict
  * reads see the newest generation, threads share requests to the store, and a
  * silent store or a full disk does no harm.
  */
@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "copies/copies.h"
+#include "copies/trim.h"
 #include "store/open.h"
-#include "stored/copies.h"
-#include "stored/trim.h"
 #include "sys/clock.h"
 #include "sys/tempdir.h"
 #include "sys/thread.h"

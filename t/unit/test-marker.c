@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/marker.h, two text files of a cache directory: the marker of
+ * Tests of copies/marker.h, two text files of a cache directory: the marker of
  * a local copy, and the file that names the store. Valid files are written and
  * parsed, and others are refused.
  */
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "stored/marker.h"
+#include "copies/marker.h"
 
 static int parse_origin(const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/node.h: the cache directory of a node (a server of
+ * Tests of copies/node.h: the cache directory of a node (a server of
  * repositories in a store).
  */
 #include <setjmp.h>

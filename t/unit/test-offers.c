@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/offers.h, which finds the addresses of published packs (packs
+ * Tests of copies/offers.h, which finds the addresses of published packs (packs
  * that clients download from the store) of a local copy.
  */
 #include <setjmp.h>
@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "copies/marker.h"
+#include "copies/offers.h"
 #include "object/hash.h"
-#include "stored/marker.h"
 #include "stored/offer-list.h"
-#include "stored/offers.h"
 #include "t/unit/tmprepo.h"
 
 #define COPY "repo/r.git/_"

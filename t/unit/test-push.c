@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/push.h: pushes to a repository in a store, through the local
+ * Tests of copies/push.h: pushes to a repository in a store, through the local
  * copies of two nodes (servers). The number of requests to the store is
  * checked, too.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/refresh.h, which brings a local copy of a repository from one
+ * Tests of copies/refresh.h, which brings a local copy of a repository from one
  * generation (version) to the next: which files are added and removed.
  */
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "stored/refresh.h"
+#include "copies/refresh.h"
 #include "stored/side.h"
 #include "sys/clock.h"
 #include "t/unit/copynode.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/trim.h, which keeps the cache directory of a node below a
+ * Tests of copies/trim.h, which keeps the cache directory of a node below a
  * size limit by removing local copies.
  */
 #include <setjmp.h>
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "copies/trim.h"
 #include "stored/successor.h"
-#include "stored/trim.h"
 #include "sys/clock.h"
 #include "sys/rangelock.h"
 #include "t/unit/copynode.h"

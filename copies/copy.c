@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "stored/copy.h"
+#include "copies/copy.h"
+#include "copies/refresh.h"
 #include "stored/fetch.h"
-#include "stored/refresh.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/rangelock.h"

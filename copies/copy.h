@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The local copy of a repository in a store: a bare repository in the cache
- * directory of a node (stored/node.h), which is brought to newer generations in
+ * directory of a node (copies/node.h), which is brought to newer generations in
  * place. Every program that reads a bare repository can read a copy.
  *
  *	<dir>/repo/<path>/_/store-copy    the marker: the generation of the copy
@@ -22,11 +22,11 @@
  * Only one thread may use a struct. Several threads and processes may use one
  * copy, each with its own struct.
  */
-#ifndef STORED_COPY_H
-#define STORED_COPY_H
+#ifndef COPIES_COPY_H
+#define COPIES_COPY_H
 
+#include "copies/node.h"
 #include "repo/repo.h"
-#include "stored/node.h"
 
 struct stored_copy;
 

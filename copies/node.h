@@ -2,26 +2,26 @@
 /*
  * The cache directory of a node: a machine that serves repositories of a store.
  *
- *	<dir>/store               the store (stored/marker.h)
+ *	<dir>/store               the store (copies/marker.h)
  *	<dir>/file/...            files of generations (stored/cache.h)
- *	<dir>/repo/<path>/_       the local copy of a repository (stored/copy.h)
+ *	<dir>/repo/<path>/_       the local copy of a repository (copies/copy.h)
  *	<dir>/tmp/<name>          copies that are being made or removed
  *	<dir>/locks               locks, see sys/rangelock.h
  *	<dir>/counts-1            counters (stored/counts.h)
  *	<dir>/probed              empty: the store has passed the probe
- *	<dir>/relay               the socket file of a relay (stored/relay.h)
+ *	<dir>/relay               the socket file of a relay (copies/relay.h)
  *
  * <path> is the name of the repository, quoted as in generations/names.h. So
  * the copy of "a/b" is not in the directory of the copy of "a".
  */
-#ifndef STORED_NODE_H
-#define STORED_NODE_H
+#ifndef COPIES_NODE_H
+#define COPIES_NODE_H
 
+#include "copies/marker.h"
 #include "generations/history.h"
 #include "store/relay.h"
 #include "stored/cache.h"
 #include "stored/counts.h"
-#include "stored/marker.h"
 
 struct stored_node {
 	/* owned: absolute, without symlinks */
@@ -36,7 +36,7 @@ struct stored_node {
 	struct stored_cache *cache; /* owned */
 	/*
 	 * owned: the process that sends the requests of `store` and `probe` for
-	 * this process (stored/relay.h); NULL: this process sends them itself
+	 * this process (copies/relay.h); NULL: this process sends them itself
 	 */
 	struct relay *relay;
 	/*
@@ -105,7 +105,7 @@ int stored_node_copy(struct buf *path, const struct stored_node *node,
  * the name of the repository; the inverse of stored_node_copy().
  *
  * A directory is a cache if it has a readable file "store" of the form in
- * stored/marker.h. If several parent directories are caches, the outermost one
+ * copies/marker.h. If several parent directories are caches, the outermost one
  * is taken. Returns 0 with both texts appended, 1 if the path has another form,
  * or ERR_NOMEM.
  */

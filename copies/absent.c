@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "stored/absent.h"
+#include "copies/absent.h"
 
 struct stored_absent {
 	struct {

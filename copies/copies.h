@@ -18,7 +18,7 @@
  * about 4 seconds. Then one request each 5 seconds asks again. All other
  * requests get a stale copy or an error at once.
  *
- * From time to time, a request trims the cache (stored/trim.h) after it has got
+ * From time to time, a request trims the cache (copies/trim.h) after it has got
  * its copy. Without a budget, trimming removes only leftovers of killed
  * processes.
  *
@@ -29,10 +29,10 @@
  * Threads may share a struct, and processes a directory. All processes of one
  * directory keep the budget together.
  */
-#ifndef STORED_COPIES_H
-#define STORED_COPIES_H
+#ifndef COPIES_COPIES_H
+#define COPIES_COPIES_H
 
-#include "stored/copy.h"
+#include "copies/copy.h"
 
 struct stored_copies;
 
@@ -123,7 +123,7 @@ bool stored_copies_were_asked(const struct stored_copies *copies,
 
 /*
  * Returns whether the copy in use had the newest generation at some moment in
- * the last STORED_OFFERS_AGE_MAX seconds (stored/offers.h) before the request.
+ * the last STORED_OFFERS_AGE_MAX seconds (copies/offers.h) before the request.
  */
 bool stored_copies_is_fresh(const struct stored_copies *copies,
 			    const struct stored_use *use);

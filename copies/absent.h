@@ -7,8 +7,8 @@
  * Clients choose the names, so the table has a fixed size: a new name may
  * overwrite an older one. Callers must hold a lock.
  */
-#ifndef STORED_ABSENT_H
-#define STORED_ABSENT_H
+#ifndef COPIES_ABSENT_H
+#define COPIES_ABSENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "copies/node.h"
 #include "generations/names.h"
 #include "store/open.h"
 #include "store/probe.h"
 #include "stored/fetch.h"
-#include "stored/node.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/rangelock.h"

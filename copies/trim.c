@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "copies/copy.h"
+#include "copies/trim.h"
 #include "generations/names.h"
 #include "repo/repo.h"
-#include "stored/copy.h"
 #include "stored/fetch.h"
 #include "stored/successor.h"
-#include "stored/trim.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -19,7 +19,7 @@
 /* A copy that may be removed. */
 struct candidate {
 	/*
-	 * owned: the path of the copy below <dir>/repo/ (stored/node.h),
+	 * owned: the path of the copy below <dir>/repo/ (copies/node.h),
 	 * "<path>/_"
 	 */
 	char *path;

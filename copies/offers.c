@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "copies/marker.h"
+#include "copies/node.h"
+#include "copies/offers.h"
 #include "generations/names.h"
 #include "object/hash.h"
 #include "repo/repo.h"
 #include "stored/fetch.h"
-#include "stored/marker.h"
-#include "stored/node.h"
 #include "stored/offer-list.h"
-#include "stored/offers.h"
 #include "stored/successor.h"
 #include "sys/io.h"
 

@@ -18,8 +18,8 @@
  *
  * The caller has the lock CHANGE of the copy.
  */
-#ifndef STORED_REFRESH_H
-#define STORED_REFRESH_H
+#ifndef COPIES_REFRESH_H
+#define COPIES_REFRESH_H
 
 #include "stored/cache.h"
 

@@ -5,10 +5,10 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "copies/relay-commit.h"
+#include "copies/relay.h"
 #include "store/relay-message.h"
 #include "store/relay.h"
-#include "stored/relay-commit.h"
-#include "stored/relay.h"
 #include "sys/io.h"
 #include "sys/passing.h"
 #include "sys/tempdir.h"

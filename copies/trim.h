@@ -3,10 +3,10 @@
  * Keeps the cache directory of a node within a budget: removes local copies
  * that were not used for the longest time, and files that no copy has.
  */
-#ifndef STORED_TRIM_H
-#define STORED_TRIM_H
+#ifndef COPIES_TRIM_H
+#define COPIES_TRIM_H
 
-#include "stored/node.h"
+#include "copies/node.h"
 
 struct stored_trim {
 	/*
@@ -22,7 +22,7 @@ struct stored_trim {
 /*
  * Removes copies, the least recently used first, until the files in the cache
  * have at most `budget` bytes. A copy that is in use stays (USE in
- * stored/node.h), so the cache may stay above the budget. Files are counted
+ * copies/node.h), so the cache may stay above the budget. Files are counted
  * once, however many copies have them. Reftables that were made for a copy,
  * markers, and files that could not be linked to the cache are not counted.
  * Also removes files that killed processes have left, if they are older than

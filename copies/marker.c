@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "stored/marker.h"
+#include "copies/marker.h"
 
 static const char origin_line[] = "gitreach cache 1";
 static const char marker_line[] = "gitreach store-copy 1";

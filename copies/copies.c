@@ -21,11 +21,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "stored/absent.h"
-#include "stored/copies.h"
+#include "copies/absent.h"
+#include "copies/copies.h"
+#include "copies/offers.h"
+#include "copies/trim.h"
 #include "stored/fetch.h"
-#include "stored/offers.h"
-#include "stored/trim.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 

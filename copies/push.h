@@ -16,7 +16,7 @@
  * rejected, and the record is tried again with the other refs. Nothing is
  * deleted in the store.
  *
- * The relay of the node (stored/relay.h) makes one record for several pushes.
+ * The relay of the node (copies/relay.h) makes one record for several pushes.
  * Without it, pushes of one node to one repository make records one by one (the
  * file "store-pushes" in the copy is locked). Each push starts from the
  * generation that the push before has made (the file "store-made"). The copy is
@@ -24,12 +24,12 @@
  * these pushes would compete like pushes through different nodes. Correctness
  * does not depend on the lock, so a push waits only some seconds for it.
  */
-#ifndef STORED_PUSH_H
-#define STORED_PUSH_H
+#ifndef COPIES_PUSH_H
+#define COPIES_PUSH_H
 
+#include "copies/copy.h"
 #include "object/oid.h"
 #include "refs-write/ref-transaction.h"
-#include "stored/copy.h"
 
 struct stored_push;
 

@@ -15,8 +15,8 @@
  * Both times together are shorter than the grace. The caller must know how old
  * the copy may be.
  */
-#ifndef STORED_OFFERS_H
-#define STORED_OFFERS_H
+#ifndef COPIES_OFFERS_H
+#define COPIES_OFFERS_H
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -8,10 +8,10 @@
  * A thread answers each connection. The relay has no state that must survive
  * it: if it ends, the other processes send their requests themselves.
  */
-#ifndef STORED_RELAY_H
-#define STORED_RELAY_H
+#ifndef COPIES_RELAY_H
+#define COPIES_RELAY_H
 
-#include "stored/node.h"
+#include "copies/node.h"
 
 /*
  * maximum number of connections at one time; the relay closes further ones at

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "copies/push.h"
 #include "generations/passing.h"
 #include "store/relay-message.h"
 #include "stored/fetch.h"
-#include "stored/import.h"
 #include "stored/finder.h"
-#include "stored/push.h"
+#include "stored/successor.h"
 #include "stored/updates.h"
 #include "sys/io.h"
 #include "sys/rangelock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/copy.h, the local copy of a repository in a store: it is
+ * Tests of copies/copy.h, the local copy of a repository in a store: it is
  * made, and is brought to newer generations (versions) in place.
  */
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "stored/copy.h"
+#include "copies/copy.h"
 #include "stored/layout.h"
 #include "stored/side.h"
 #include "sys/rangelock.h"

@@ -11,11 +11,11 @@
  *	             <------------------    its result
  *	                                    writes the hint
  */
-#ifndef STORED_RELAY_COMMIT_H
-#define STORED_RELAY_COMMIT_H
+#ifndef COPIES_RELAY_COMMIT_H
+#define COPIES_RELAY_COMMIT_H
 
 #include "base/cursor.h"
-#include "stored/node.h"
+#include "copies/node.h"
 
 /*
  * The repositories into which processes push through this relay. Threads may

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/relay.h, the relay of a cache directory: requests are
+ * Tests of copies/relay.h, the relay of a cache directory: requests are
  * answered, malformed messages close the connection, and a new relay replaces
  * an old one.
  */
@@ -13,8 +13,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "copies/relay.h"
 #include "store/relay-message.h"
-#include "stored/relay.h"
 #include "sys/event.h"
 #include "sys/io.h"
 #include "sys/passing.h"

@@ -6,11 +6,11 @@
 
 #include "base/affix.h"
 #include "base/mem.h"
+#include "copies/refresh.h"
 #include "stored/fetch.h"
 #include "stored/gather.h"
 #include "stored/layout.h"
 #include "stored/offer-list.h"
-#include "stored/refresh.h"
 #include "stored/side.h"
 #include "sys/io.h"
 #include "sys/map.h"

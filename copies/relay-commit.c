@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "copies/copy.h"
+#include "copies/relay-commit.h"
 #include "generations/passing.h"
 #include "store/relay-message.h"
-#include "stored/copy.h"
 #include "stored/finder.h"
-#include "stored/relay-commit.h"
 
 /*
  * maximum number of repositories in the list; if there are more, the

@@ -4,8 +4,8 @@
  * the markers of local copies. Documentation/format/store-copy.md has examples.
  * These files contain no keys or passwords.
  */
-#ifndef STORED_MARKER_H
-#define STORED_MARKER_H
+#ifndef COPIES_MARKER_H
+#define COPIES_MARKER_H
 
 #include "generations/record.h"
 
