@@ -62,7 +62,7 @@ rooms = base sys metrics admission ewah object pack reftable config store access
 	generations indexer repo odb prepared refs refs-write graph names trees \
 	walk graph-write simplify check bitmap islands deltas packing packs wire plans \
 	midx publish status repack network stored copies serve receive http1 http \
-	daemon libgitreach
+	daemon processes libgitreach
 lib_src := $(wildcard $(addsuffix /*.c,$(rooms)) pack-bitmap*.c)
 builtin_src := $(wildcard builtin/*.c)
 unit_src := $(wildcard t/unit/test-*.c)

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/daemon.h"
-#include "daemon/sockets.h"
+#include "processes/master.h"
+#include "processes/sockets.h"
 
 /*
  * What this process inherits when it starts: sockets from its predecessor or

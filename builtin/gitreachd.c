@@ -13,10 +13,10 @@
 #include "builtin/tracing.h"
 #include "config/config.h"
 #include "copies/copies.h"
-#include "daemon/daemon.h"
-#include "daemon/settings.h"
-#include "daemon/sockets.h"
 #include "plans/plan-private.h"
+#include "processes/master.h"
+#include "processes/settings.h"
+#include "processes/sockets.h"
 #include "sys/io.h"
 #include "sys/process.h"
 #include "sys/thread.h"
@@ -96,8 +96,8 @@ static int parse(struct arguments *a, int argc, const char **argv)
 	int ret;
 
 	options[0].flags = options[1].flags = OPTION_NO_NEGATE;
-	for (; daemon_keys[nr].name; nr++) {
-		takers[nr] = (struct taker){a, &daemon_keys[nr]};
+	for (; daemon_settings_keys[nr].name; nr++) {
+		takers[nr] = (struct taker){a, &daemon_settings_keys[nr]};
 		fill_option(&options[nr + 2], &takers[nr]);
 	}
 	options[nr + 2] = (struct option){.kind = OPTION_END};
@@ -552,7 +552,7 @@ static int serve(struct server *server, const struct daemon_report *report)
 	if (!state)
 		return 128;
 	adopt(server, state, &server->legacy.sockets);
-	ret = daemon_run(&state->options, &program, &err);
+	ret = master_run(&state->options, &program, &err);
 	if (!ret && sys_process_id() == master)
 		gitreachd_log(&server->is_journal, "stopped");
 	state_free(server->state);

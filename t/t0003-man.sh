@@ -74,7 +74,7 @@ test_expect_success PYTHON 'a command without a page is noticed' '
 test_expect_success PYTHON 'a setting of the server that a page lacks is noticed' '
 	copy_sources &&
 	sed "s/\"head-timeout\"/\"top-timeout\"/" \
-		"$GITREACH_SRC/daemon/settings.c" >tree/daemon/settings.c &&
+		"$GITREACH_SRC/processes/settings.c" >tree/processes/settings.c &&
 	test_must_fail check_man 2>err &&
 	grep "gitreachd.8: --top-timeout is missing" err &&
 	grep "gitreachd.8: gitreachd has no --head-timeout" err &&

@@ -60,9 +60,10 @@ LEVELS = {
     "receive": 18,
     "http": 19,
     "daemon": 20,
-    "builtin": 21,
-    "libgitreach": 21,
-    "include": 21,
+    "processes": 21,
+    "builtin": 22,
+    "libgitreach": 22,
+    "include": 22,
 }
 
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for daemon/settings.c and daemon/sockets.c: any bytes are parsed
- * as a configuration file of the server. If the parser fails, it must report an
- * error. The values must be within their limits, also after an error.
+ * Fuzz target for processes/settings.c and processes/sockets.c: any bytes are
+ * parsed as a configuration file of the server. If the parser fails, it must
+ * report an error. The values must be within their limits, also after an error.
  */
-#include "daemon/settings.h"
+#include "processes/settings.h"
 #include "t/fuzz/fuzz.h"
 
 static void count(void *ctx, const char *line)

@@ -31,7 +31,7 @@ struct fixture {
 
 /*
  * Accepts connections until the test ends. This is a short version of the loop
- * in daemon/relay.c.
+ * in processes/relay.c.
  */
 static void *accept_all(void *arg)
 {

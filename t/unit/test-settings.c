@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/settings.c, the configuration file of the server: keys and
+ * Tests of processes/settings.c, the configuration file of the server: keys and
  * options are read, and every error is reported. t/t5572-gitreachd-config.sh
  * tests the messages.
  */
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/settings.h"
+#include "processes/settings.h"
 
 static void count(void *ctx, const char *line)
 {
@@ -21,7 +21,7 @@ static void count(void *ctx, const char *line)
 
 static const struct daemon_key *key(const char *name)
 {
-	const struct daemon_key *k = daemon_keys;
+	const struct daemon_key *k = daemon_settings_keys;
 
 	while (k->name && strcmp(k->name, name))
 		k++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/sockets.c, the listening sockets of the server: sockets are
- * opened from URLs, kept if the settings stay the same, and passed to a new
+ * Tests of processes/sockets.c, the listening sockets of the server: sockets
+ * are opened from URLs, kept if the settings stay the same, and passed to a new
  * process.
  */
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "daemon/sockets.h"
+#include "processes/sockets.h"
 #include "sys/io.h"
 
 static void test_urls(void **state)

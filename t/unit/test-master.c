@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/daemon.c, the server's master process. They prove that the
+ * Tests of processes/master.c, the server's master process. They prove that the
  * master starts workers, serves a request, survives a failed reload, and ends
  * by a signal. t/t5571-gitreachd.sh tests the server with clients.
  */
@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/daemon.h"
+#include "processes/master.h"
 #include "sys/io.h"
 #include "sys/tcp.h"
 
@@ -77,7 +77,7 @@ static int serve(int listener, int ready)
 		.listener_nr = 1,
 	};
 
-	return daemon_run(&o, &program, NULL);
+	return master_run(&o, &program, NULL);
 }
 
 static void ask(uint16_t port, const char *text, const char *expected)

@@ -9,15 +9,15 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "daemon/settings.h"
-#include "daemon/sockets.h"
+#include "processes/settings.h"
+#include "processes/sockets.h"
 #include "sys/io.h"
 
 #define SECTION "gitreachd."
 
 #define AT(field) offsetof(struct daemon_settings, field)
 
-const struct daemon_key daemon_keys[] = {
+const struct daemon_key daemon_settings_keys[] = {
 	{"base-path", DAEMON_TEXT, AT(base_path), 0, "<dir>",
 	 "serve the repositories below this directory"},
 	{"store", DAEMON_TEXT, AT(store), 0, "<url>",
@@ -341,7 +341,8 @@ struct reading {
 
 static const struct daemon_key *find_key(const char *name)
 {
-	for (const struct daemon_key *key = daemon_keys; key->name; key++)
+	for (const struct daemon_key *key = daemon_settings_keys; key->name;
+	     key++)
 		if (!strcmp(key->name, name))
 			return key;
 	return NULL;

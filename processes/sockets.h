@@ -4,16 +4,16 @@
  * normal form. When the configuration is read again, or another program takes
  * over, a socket that is already open is found by its name.
  */
-#ifndef DAEMON_SOCKETS_H
-#define DAEMON_SOCKETS_H
+#ifndef PROCESSES_SOCKETS_H
+#define PROCESSES_SOCKETS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "daemon/daemon.h"
-#include "daemon/settings.h"
+#include "daemon/options.h"
+#include "processes/settings.h"
 #include "sys/tcp.h"
 
 /* bytes for the name of a listener with its NUL */

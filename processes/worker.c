@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/daemon-parts.h"
 #include "daemon/git-request.h"
+#include "processes/processes-parts.h"
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"
@@ -888,10 +888,8 @@ static void open_plans(struct worker *w)
 		w->plans = plan_cache_new(o->plan_max, w->plan_dir);
 }
 
-int daemon_worker(const struct daemon_options *options,
-		  struct status_board *board,
-		  const struct daemon_shared *shared, int alarm,
-		  struct error *err)
+int worker_run(const struct daemon_options *options, struct status_board *board,
+	       const struct daemon_shared *shared, int alarm, struct error *err)
 {
 	struct worker w = {.options = options,
 			   .board = board,

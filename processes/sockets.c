@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "daemon/sockets.h"
+#include "processes/sockets.h"
 #include "sys/io.h"
 #include "sys/passing.h"
 

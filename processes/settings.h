@@ -3,8 +3,8 @@
  * The settings of the server. A setting is a key of the section [gitreachd] in
  * the configuration file, and an option of the same name.
  */
-#ifndef DAEMON_SETTINGS_H
-#define DAEMON_SETTINGS_H
+#ifndef PROCESSES_SETTINGS_H
+#define PROCESSES_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ struct daemon_settings {
 	uint64_t plan_memory;
 	struct daemon_text plan_directory;
 	uint64_t plan_directory_size; /* MiB */
-	/* limits of work and of waiting; see daemon_keys */
+	/* limits of work and of waiting; see daemon_settings_keys */
 	uint64_t tokens, token_share, queue, queue_of_user, queue_timeout;
 	uint64_t pushes, work_nice;
 	/*
@@ -111,7 +111,7 @@ struct daemon_key {
 	const char *help; /* one line for the usage */
 };
 
-extern const struct daemon_key daemon_keys[];
+extern const struct daemon_key daemon_settings_keys[];
 
 /* Receives error messages, one line each. */
 struct daemon_report {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A server of repositories, over HTTP/1.1, git:// and ssh: a master process,
- * and worker processes that share its listening sockets
- * (Documentation/design/daemon.md).
- */
-#ifndef DAEMON_DAEMON_H
-#define DAEMON_DAEMON_H
+/* The options of a server of repositories, over HTTP/1.1, git:// and ssh. */
+#ifndef DAEMON_OPTIONS_H
+#define DAEMON_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -134,63 +130,5 @@ struct daemon_options {
  * Maximum number of connections of one address, if the operator sets no limit.
  */
 #define DAEMON_CONNECTIONS_OF_ADDRESS 64
-
-/*
- * The helper process of an upgrade of the program. The old master starts the
- * helper, and the helper starts the new master as its child. When the new
- * master serves, the old master ends the helper, so that the new master has
- * lost its parent. A service manager needs this: it watches only its own
- * children and processes whose parents have ended.
- */
-struct daemon_successor {
-	/*
-	 * Process id. The process ends with the exit code of the new master, or
-	 * when SIGTERM arrives.
-	 */
-	long pid;
-	/*
-	 * Owned by the master: the end of a pipe from which the master reads.
-	 * When the new master serves, it writes its process id, a `long`, into
-	 * the pipe.
-	 */
-	int ready;
-};
-
-/* Functions of the program that contains the server. The master calls them. */
-struct daemon_program {
-	/*
-	 * Read the configuration again, and open and close listeners. *out is
-	 * borrowed until the next successful call, which makes the options of
-	 * earlier calls invalid. Returns 0, or a negative error code; then
-	 * nothing has changed.
-	 */
-	int (*reload)(void *ctx, const struct daemon_options **out,
-		      struct error *err);
-	/*
-	 * Starts the program as a new process that inherits the listening
-	 * sockets. Returns 0 or a negative error code.
-	 */
-	int (*upgrade)(void *ctx, struct daemon_successor *out,
-		       struct error *err);
-	/* All workers serve. */
-	void (*ready)(void *ctx);
-	void *ctx;
-	/* socket of the service manager (sys/notify.h), or NULL */
-	const char *notify_socket;
-	/*
-	 * The service manager expects a message at this interval; 0: it expects
-	 * none.
-	 */
-	uint64_t watchdog_ms;
-};
-
-/*
- * Serve until SIGTERM or SIGINT. SIGHUP reads the configuration again, SIGUSR2
- * starts a successor. The process must have no other threads. Returns 0 or a
- * negative error code, in the master and in each worker; the caller then ends
- * the process.
- */
-int daemon_run(const struct daemon_options *options,
-	       const struct daemon_program *program, struct error *err);
 
 #endif

@@ -18,8 +18,9 @@
 
 #include "base/mem.h"
 #include "status/board.h"
-#include "daemon/daemon-parts.h"
-#include "daemon/settings.h"
+#include "processes/master.h"
+#include "processes/processes-parts.h"
+#include "processes/settings.h"
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"
@@ -41,7 +42,7 @@
 enum role {
 	ROLE_WORKER,
 	ROLE_ADMIN, /* answers --admin */
-	/* sends requests of pushes to the store (daemon/relay.c) */
+	/* sends requests of pushes to the store (processes/relay.c) */
 	ROLE_RELAY,
 };
 
@@ -174,8 +175,8 @@ static int be_worker(struct master *m, struct status_board *board,
 	close_all(m);
 	choose_options(&own, m->options, role);
 	if (role == ROLE_RELAY)
-		return daemon_relay(&own.options, err);
-	return daemon_worker(&own.options, board, &m->shared, m->alarm, err);
+		return relay_run(&own.options, err);
+	return worker_run(&own.options, board, &m->shared, m->alarm, err);
 }
 
 /*
@@ -622,7 +623,7 @@ static int open_events(struct master *m, struct error *err)
 	return ret;
 }
 
-int daemon_run(const struct daemon_options *options,
+int master_run(const struct daemon_options *options,
 	       const struct daemon_program *program, struct error *err)
 {
 	struct master m = {.options = options,

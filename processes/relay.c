@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "copies/relay.h"
-#include "daemon/daemon-parts.h"
+#include "processes/processes-parts.h"
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"
@@ -85,7 +85,7 @@ static void wait_for_end(int events, int signals)
 		sys_event_wait(events, &ready, 1, -1);
 }
 
-int daemon_relay(const struct daemon_options *options, struct error *err)
+int relay_run(const struct daemon_options *options, struct error *err)
 {
 	const struct stored_relay_options o = {
 		.dir = options->store->dir,

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "daemon/daemon-parts.h"
+#include "processes/processes-parts.h"
 #include "sys/event.h"
 #include "sys/thread.h"
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The functions that the files of this room call in each other:
+ *
+ *	master.c   the master
+ *	worker.c   the loop of a worker: sockets, time limits, heads of requests
+ *	pool.c     the threads of a worker
+ *	relay.c    the process that sends requests of pushes to a store
+ */
+#ifndef PROCESSES_PROCESSES_PARTS_H
+#define PROCESSES_PROCESSES_PARTS_H
+
+#include "daemon/daemon-parts.h"
+
+/* ---- worker.c */
+
+/*
+ * Serves connections until SIGTERM. When the worker is ready to serve, it marks
+ * its board as serving. It then wakes the master with sys_event_wake(alarm).
+ * Returns 0 or a negative error code.
+ */
+int worker_run(const struct daemon_options *options, struct status_board *board,
+	       const struct daemon_shared *shared, int alarm,
+	       struct error *err);
+
+/* ---- pool.c */
+
+/* The setup that all threads of a worker share. All pointers are borrowed. */
+struct daemon_pool_setup {
+	const struct daemon_options *options;
+	struct status_board *board; /* a slot for each thread */
+	const struct daemon_shared *shared;
+	struct daemon_snapshots *snapshots;
+	struct plan_cache *plans;     /* NULL: none */
+	struct access_helper *helper; /* NULL: none */
+	struct stored_copies *copies; /* NULL: there is no store */
+	/* the descriptor of epoll, which reports events to the loop */
+	int events;
+	/* wakes the loop when connections wait for daemon_pool_take_back() */
+	int alarm;
+};
+
+struct daemon_pool;
+
+/*
+ * Starts the threads. Returns 0 with *out for daemon_pool_end(), or a negative
+ * error code.
+ */
+int daemon_pool_start(struct daemon_pool **out,
+		      const struct daemon_pool_setup *setup, struct error *err);
+
+/*
+ * Ends the threads when they have answered their requests. NULL is allowed.
+ */
+void daemon_pool_end(struct daemon_pool *pool);
+
+/*
+ * Gives a connection with a complete head to a thread. Sets conn->is_excess if
+ * too many requests of its client wait.
+ */
+void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn);
+
+/*
+ * Returns the connections whose threads have answered, linked by `next`, or
+ * NULL. conn->request and conn->after say what the loop must do next.
+ *
+ * If conn->is_armed is set, the connection is idle, and epoll may already have
+ * reported its next bytes. So the loop must call this function before it
+ * handles events.
+ */
+struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool);
+
+/*
+ * Replaces the threads that have lowered their priority for expensive work and
+ * could not raise it again: ends them, and starts new ones. If a thread cannot
+ * be started, a later call tries again.
+ */
+void daemon_pool_replace(struct daemon_pool *pool);
+
+/* ---- relay.c */
+
+/*
+ * Sends requests to the store for the children of the workers, until SIGTERM
+ * and the end of all connections. Returns 0 or a negative error code.
+ */
+int relay_run(const struct daemon_options *options, struct error *err);
+
+#endif
