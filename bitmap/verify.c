@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/splitmix.h"
 #include "bitmap/verify.h"
-#include "walk/revwalk.h"
 #include "trees/treewalk.h"
+#include "walk/revwalk.h"
 
 struct verify {
 	const struct bitmap_file *file;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mailmap.h"
 #include "base/mem.h"
 #include "builtin/mailmap-use.h"
 #include "builtin/message.h"

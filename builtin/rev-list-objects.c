@@ -13,8 +13,8 @@
 #include "builtin/rev-list.h"
 #include "object/parse.h"
 #include "odb/odb-stored.h"
-#include "walk/filter-walk.h"
 #include "trees/treewalk.h"
+#include "walk/filter-walk.h"
 
 struct showing {
 	struct rev_list_run *r;

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "builtin/builtin.h"
 #include "builtin/serving-copy.h"
+#include "copies/push.h"
 #include "sys/process.h"
 #include "sys/trace.h"
 

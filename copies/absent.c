@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "copies/absent.h"
+#include "copies/copies.h"
 
 struct stored_absent {
 	struct {

@@ -21,7 +21,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "copies/absent.h"
 #include "copies/copies.h"
 #include "copies/offers.h"
 #include "copies/trim.h"

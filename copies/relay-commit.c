@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "copies/copy.h"
-#include "copies/relay-commit.h"
+#include "copies/relay.h"
 #include "generations/passing.h"
 #include "store/relay-message.h"
 #include "stored/finder.h"

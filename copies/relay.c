@@ -5,7 +5,6 @@
 
 #include "base/bytes.h"
 #include "base/mem.h"
-#include "copies/relay-commit.h"
 #include "copies/relay.h"
 #include "store/relay-message.h"
 #include "store/relay.h"

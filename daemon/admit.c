@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "daemon/daemon-parts.h"
+#include "daemon/lanes.h"
 #include "daemon/ssh-request.h"
 #include "sys/clock.h"
 #include "sys/io.h"

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/access.h"
 #include "daemon/daemon-parts.h"
+#include "daemon/outbox.h"
+#include "daemon/snapshots.h"
 
 static void count(void *ctx, const struct summary *s, const struct error *error)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "access/access.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "daemon/daemon-parts.h"

@@ -6,8 +6,7 @@
  *	answer.c   the state of an answer until its last byte is sent
  *	request.c  one HTTP request, in a thread
  *	output.c   the bytes of an answer on the way to the socket
- *	login.c    the user of an HTTP request
- *	authorize.c  what the access helper says about a request
+ *	login.c    the user of an HTTP request; asks the access helper
  *	child.c    an HTTP request that a child process answers
  *	git.c      one connection of git://, in a thread
  *	ssh.c      one request of a client of ssh, in a thread
@@ -24,26 +23,26 @@
 #ifndef DAEMON_DAEMON_PARTS_H
 #define DAEMON_DAEMON_PARTS_H
 
-#include "admission/admission.h"
 #include "access/access.h"
-#include "status/board.h"
-#include "daemon/options.h"
+#include "admission/admission.h"
+#include "copies/copies.h"
 #include "daemon/lanes.h"
+#include "daemon/options.h"
 #include "daemon/outbox.h"
 #include "daemon/snapshots.h"
-#include "status/statistics.h"
 #include "daemon/stream.h"
 #include "daemon/suspects.h"
 #include "http/http.h"
-#include "wire/traceparent.h"
 #include "http1/body.h"
 #include "http1/head.h"
 #include "plans/plan-cache.h"
 #include "repo/repo.h"
-#include "copies/copies.h"
+#include "status/board.h"
+#include "status/statistics.h"
 #include "sys/passing.h"
 #include "sys/tcp.h"
 #include "wire/summary.h"
+#include "wire/traceparent.h"
 
 #define DAEMON_HEAD_MAX 16384
 
@@ -638,8 +637,6 @@ enum daemon_login daemon_login(const char **user, struct daemon_request *q);
  * NULL.
  */
 const char *daemon_challenge(const struct daemon_request *q);
-
-/* ---- authorize.c */
 
 /*
  * Asks the access helper about a request. Returns 0 if the request is allowed,

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "daemon/daemon-parts.h"
+#include "daemon/suspects.h"
 #include "sys/clock.h"
 
 int daemon_guard_enter(struct daemon_guard *guard,

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The user of an HTTP request: a trusted proxy names the user, or the client
- * sends a password (RFC 7617).
+ * The user of an HTTP request, and what a user may do. A trusted proxy names
+ * the user, or the client sends a password (RFC 7617). The access helper
+ * decides whether a request is allowed, over HTTP, git:// or ssh.
  */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "access/access.h"
 #include "base/base64.h"
 #include "daemon/daemon-parts.h"
+#include "daemon/stream.h"
 #include "wire/pktline.h"
 
 #define BASIC "Basic "
@@ -122,4 +125,53 @@ enum daemon_login daemon_login(const char **user, struct daemon_request *q)
 	if (login == DAEMON_LOGIN_USER)
 		*user = q->user;
 	return login;
+}
+
+/*
+ * Returns the path of a repository relative to the base path, or its full path
+ * if the repository is not below the base path.
+ */
+static const char *name_of(const struct repo *repo, const char *base)
+{
+	/*
+	 * A linked work tree counts as the repository that it belongs to,
+	 * because both have the same refs and objects.
+	 */
+	const char *dir = repo->common_dir;
+	size_t len = strlen(base);
+
+	return !strncmp(dir, base, len) && dir[len] == '/' ? dir + len : dir;
+}
+
+int daemon_ask(struct access_answer *out, const struct daemon_options *options,
+	       const struct daemon_conn *conn,
+	       const struct access_question *question)
+{
+	struct error err = ERROR_INIT;
+
+	if (access_ask(out, conn->helper, question, &err) < 0) {
+		daemon_log(options, conn, err.msg);
+		return ERR_PEER;
+	}
+	/*
+	 * If refs are hidden, refuse archives: an archive can have objects of
+	 * hidden refs.
+	 */
+	if (out->hidden_nr && !strcmp(question->service, "upload-archive"))
+		out->is_allowed = false;
+	return out->is_allowed ? 0 : ERR_DENIED;
+}
+
+int daemon_authorize(struct access_answer *out,
+		     const struct daemon_options *options,
+		     const struct daemon_conn *conn,
+		     struct access_question *question, const struct repo *repo)
+{
+	/*
+	 * Ask about the path that was opened, because clients can name one
+	 * repository as /a, /a.git or /a.git/.
+	 */
+	if (repo)
+		question->repository = name_of(repo, options->base_path);
+	return daemon_ask(out, options, conn, question);
 }

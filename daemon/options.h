@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "access/htpasswd.h"
+#include "access/trusted.h"
 #include "admission/admission.h"
 #include "base/error.h"
-#include "access/htpasswd.h"
 #include "daemon/service.h"
 #include "daemon/tls.h"
-#include "access/trusted.h"
 #include "sys/trace.h"
 
 /* The protocol of the clients of a listening socket. */

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "daemon/outbox.h"
-#include "http1/chunk.h"
+#include "http1/body.h"
 #include "sys/tcp.h"
 
 /*

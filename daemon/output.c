@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An answer on its way to the socket. */
 #include "daemon/daemon-parts.h"
+#include "daemon/outbox.h"
+#include "daemon/stream.h"
 
 /* Give up the output, because the client is lost. Returns ERR_PEER. */
 static int fail(struct daemon_output *out)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/access.h"
 #include "base/mem.h"
 #include "daemon/daemon-parts.h"
 

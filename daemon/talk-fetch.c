@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "daemon/daemon-parts.h"
+#include "daemon/stream.h"
 #include "serve/upload-pack.h"
 #include "wire/pktline.h"
 

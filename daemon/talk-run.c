@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "access/access.h"
 #include "base/buf.h"
 #include "daemon/daemon-parts.h"
 #include "sys/process.h"

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/access.h"
 #include "base/mem.h"
 #include "daemon/daemon-parts.h"
+#include "daemon/outbox.h"
 #include "http/http-request.h"
 #include "serve/upload-pack.h"
 #include "sys/io.h"

@@ -6,6 +6,7 @@
 #include "graph-write/commit-graph-chain.h"
 #include "graph-write/commit-graph-write.h"
 #include "graph-write/graph-content.h"
+#include "graph/commit-graph-file.h"
 #include "graph/commit-graph-parts.h"
 #include "graph/commit-graph.h"
 #include "refs/refs.h"

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "http/http-exchange.h"
-#include "http1/chunk.h"
+#include "http1/body.h"
 #include "sys/clock.h"
 
 #define YEAR 31536000 /* seconds */

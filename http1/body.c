@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the bytes of a request's body in its framing. */
+/*
+ * Finds the bytes of a request's body in its framing, and writes the framing of
+ * a chunked answer.
+ */
 #include "http1/body.h"
 
 /*
@@ -147,4 +150,27 @@ int http1_body_next(struct http1_body *body, const char *bytes, size_t len,
 	if (body->state == HTTP1_BODY_DATA)
 		take_data(body, len - off, piece);
 	return 0;
+}
+
+static void line_end(char **p)
+{
+	*(*p)++ = '\r';
+	*(*p)++ = '\n';
+}
+
+size_t http1_chunk_head(char *out, uint64_t len, bool is_first)
+{
+	char *p = out;
+	int shift = 60;
+
+	if (!is_first)
+		line_end(&p);
+	while (shift && !(len >> shift))
+		shift -= 4;
+	for (; shift >= 0; shift -= 4)
+		*p++ = "0123456789abcdef"[len >> shift & 15];
+	line_end(&p);
+	if (!len)
+		line_end(&p);
+	return (size_t)(p - out);
 }

@@ -35,6 +35,7 @@
 #ifndef HTTP1_BODY_H
 #define HTTP1_BODY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -92,5 +93,18 @@ void http1_body_init(struct http1_body *body, const struct http1_head *head);
  */
 int http1_body_next(struct http1_body *body, const char *bytes, size_t len,
 		    struct http1_piece *piece, struct error *err);
+
+/* The framing of a chunked answer (RFC 9112, 7.1). */
+
+/* maximum length of the bytes before a chunk's data: CR LF, 16 digits, CR LF */
+#define HTTP1_CHUNK_HEAD_MAX 20
+
+/*
+ * Write the bytes that precede the data of a chunk with `len` bytes of data.
+ * If `is_first` is false, the bytes also end the data of the chunk before. A
+ * `len` of 0 ends the whole body; nothing follows. `out` has room for
+ * HTTP1_CHUNK_HEAD_MAX bytes. Returns the number of bytes written.
+ */
+size_t http1_chunk_head(char *out, uint64_t len, bool is_first);
 
 #endif

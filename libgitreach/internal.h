@@ -15,8 +15,8 @@
 #include "pack-bitmap.h"
 #include "refs/refs.h"
 #include "repo/repo.h"
-#include "walk/filter.h"
 #include "trees/objspace.h"
+#include "walk/filter.h"
 
 /* ---- errors */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "midx/multi-pack-making.h"
+#include "packs/snapshot.h"
 #include "sys/clock.h"
 
 #define FILE_MODE 0444

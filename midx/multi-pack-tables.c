@@ -11,6 +11,7 @@
 #include "bitmap/select.h"
 #include "midx/multi-pack-making.h"
 #include "packs/roots.h"
+#include "packs/snapshot.h"
 
 uint32_t making_nr(const struct making *m)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "object/sha1-checked.h"
+#include "object/sha1-vectors.h"
 
 typedef uint32_t lanes
 	__attribute__((vector_size(4 * SHA1_LANE_NR), aligned(4)));

@@ -11,8 +11,8 @@
 #include "pack/entry.h"
 #include "pack/inflate.h"
 #include "packs/keep-deltas.h"
-#include "walk/ref-tips.h"
 #include "trees/tree-closure.h"
+#include "walk/ref-tips.h"
 
 /* ---- tips */
 

@@ -9,14 +9,14 @@
 
 #include "base/mem.h"
 #include "base/sort.h"
+#include "deltas/items.h"
 #include "pack/delta.h"
 #include "pack/entry.h"
 #include "pack/inflate.h"
-#include "deltas/items.h"
-#include "prepared/kept-deltas.h"
-#include "prepared/prepared.h"
 #include "packs/keep-deltas.h"
 #include "packs/prepare-parts.h"
+#include "prepared/kept-deltas.h"
+#include "prepared/prepared.h"
 #include "trees/treediff.h"
 #include "walk/walk.h"
 

@@ -17,10 +17,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "status/board.h"
+#include "daemon/suspects.h"
 #include "processes/master.h"
 #include "processes/processes-parts.h"
 #include "processes/settings.h"
+#include "status/board.h"
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"

@@ -16,6 +16,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "daemon/lanes.h"
+#include "daemon/stream.h"
 #include "processes/processes-parts.h"
 #include "sys/event.h"
 #include "sys/thread.h"

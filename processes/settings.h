@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
 #include "access/htpasswd.h"
+#include "access/trusted.h"
+#include "base/error.h"
 #include "daemon/service.h"
 #include "daemon/tls.h"
-#include "access/trusted.h"
 
 #define DAEMON_LISTENERS_MAX 16
 #define DAEMON_PROXIES_MAX 64

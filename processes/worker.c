@@ -20,8 +20,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/access.h"
 #include "base/mem.h"
 #include "daemon/git-request.h"
+#include "daemon/outbox.h"
+#include "daemon/snapshots.h"
+#include "daemon/stream.h"
 #include "processes/processes-parts.h"
 #include "sys/clock.h"
 #include "sys/event.h"

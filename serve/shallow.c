@@ -2,6 +2,7 @@
 /* Computes shallow boundaries of the repository and of the client. */
 #include "repo/shallow.h"
 #include "serve/shallow.h"
+#include "walk/depth.h"
 
 static int write_line(struct session *s, const char *word,
 		      const struct oid *oid, struct error *err)

@@ -4,8 +4,10 @@
 
 #include "base/mem.h"
 #include "base/splitmix.h"
+#include "store/client.h"
 #include "store/s3-answer.h"
 #include "store/s3-request.h"
+#include "store/sigv4.h"
 #include "sys/clock.h"
 
 /* longest pause between two tries, in milliseconds */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/client.h"
 #include "store/s3-answer.h"
 #include "store/s3-request.h"
 #include "sys/thread.h"

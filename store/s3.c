@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/client.h"
 #include "store/s3-answer.h"
 #include "store/s3-request.h"
+#include "store/sigv4.h"
 #include "sys/clock.h"
 
 /*

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "stored/cache.h"
 #include "stored/fetch.h"
-#include "stored/gather.h"
 #include "stored/side.h"
 #include "sys/thread.h"
 

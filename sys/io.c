@@ -6,12 +6,12 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
-#include <sys/random.h>
 
 #include "base/mem.h"
 #include "sys/io.h"

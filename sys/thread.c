@@ -3,15 +3,15 @@
  * Threads and parallel loops. In a loop, each thread takes its next task by an
  * atomic counter.
  */
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"

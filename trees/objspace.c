@@ -2,6 +2,7 @@
 /* Gives numbers to packed and other objects of a walk. */
 #include "base/mem.h"
 #include "odb/odb-midx.h"
+#include "odb/odb-table.h"
 #include "trees/objspace.h"
 
 /*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "trees/entry-pool.h"
 #include "trees/tree-store.h"
 
 /*

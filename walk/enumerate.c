@@ -5,11 +5,11 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
-#include "walk/filter-walk.h"
-#include "walk/filtered.h"
 #include "trees/tree-closure.h"
 #include "trees/treediff.h"
 #include "trees/treewalk.h"
+#include "walk/filter-walk.h"
+#include "walk/filtered.h"
 #include "walk/walk.h"
 
 struct enumerate {

@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "walk/filter.h"
 #include "trees/treewalk.h"
+#include "walk/filter.h"
 
 /* The state of one walk through a filter; for one thread. */
 struct filter_walk {

@@ -27,8 +27,8 @@
 #include "ewah/bitset.h"
 #include "object/path-group.h"
 #include "sys/progress.h"
-#include "walk/history.h"
 #include "trees/treediff.h"
+#include "walk/history.h"
 
 /* The new-object list of one commit: trees first, then blobs. */
 struct newobj_list {

@@ -16,12 +16,12 @@
 #include "base/error.h"
 #include "object/oidmap.h"
 #include "odb/odb.h"
+#include "trees/objspace.h"
+#include "trees/walk-items.h"
 #include "walk/filter.h"
 #include "walk/history.h"
 #include "walk/newobj.h"
-#include "trees/objspace.h"
 #include "walk/revwalk.h"
-#include "trees/walk-items.h"
 
 struct walk {
 	const struct odb *odb; /* borrowed */

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "copies/relay-commit.h"
+#include "copies/relay.h"
 #include "store/relay-message.h"
 #include "store/relay.h"
 #include "sys/io.h"

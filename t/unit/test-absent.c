@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of copies/absent.h, the table of repositories that a store did not
+ * Tests of copies/absent.c, the table of repositories that a store did not
  * have. They prove that an entry is valid for the given time only, and that the
  * size of the table is limited.
  */
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "copies/absent.h"
+#include "copies/copies.h"
 
 static void test_age(void **state)
 {

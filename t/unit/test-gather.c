@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/gather.h, which downloads the files of a generation into the
+ * Tests of stored/gather.c, which downloads the files of a generation into the
  * cache. They prove that each needed file is in the cache afterwards. They also
  * prove that the side bundle, one file with the content of all small files,
  * saves requests.
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "stored/gather.h"
+#include "stored/cache.h"
 #include "stored/side.h"
 #include "t/unit/copynode.h"
 

@@ -2,7 +2,7 @@
 /*
  * Tests of http1/body.c, which parses HTTP/1.x request bodies. They prove that
  * bodies with a length and chunked bodies are read to their end, and that
- * invalid chunks are refused.
+ * invalid chunks are refused. Also tests the framing of chunked answers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -148,6 +148,50 @@ static void test_extra(void **state)
 	}
 }
 
+static void check_head(uint64_t len, bool is_first, const char *expected)
+{
+	char out[HTTP1_CHUNK_HEAD_MAX];
+	size_t n = http1_chunk_head(out, len, is_first);
+
+	assert_int_equal(n, strlen(expected));
+	assert_memory_equal(out, expected, n);
+}
+
+static void test_chunk_heads(void **state)
+{
+	check_head(1, true, "1\r\n");
+	check_head(15, false, "\r\nf\r\n");
+	check_head(16, true, "10\r\n");
+	check_head(65536, false, "\r\n10000\r\n");
+	check_head(UINT64_MAX, false, "\r\nffffffffffffffff\r\n");
+	check_head(UINT64_C(1) << 63, true, "8000000000000000\r\n");
+	check_head(0, true, "0\r\n\r\n");
+	check_head(0, false, "\r\n0\r\n\r\n");
+}
+
+/*
+ * http1_body_next() finds the length of each chunk that http1_chunk_head() has
+ * written.
+ */
+static void test_chunks_are_read(void **state)
+{
+	static const struct http1_head head = {.framing = HTTP1_CHUNKED};
+
+	for (int shift = 0; shift < 64; shift++) {
+		char out[HTTP1_CHUNK_HEAD_MAX];
+		uint64_t len = UINT64_MAX >> shift;
+		size_t n = http1_chunk_head(out, len, true);
+		struct http1_body body;
+		struct http1_piece piece;
+
+		http1_body_init(&body, &head);
+		assert_int_equal(http1_body_next(&body, out, n, &piece, NULL),
+				 0);
+		assert_int_equal(piece.off, n);
+		assert_int_equal(body.left, len);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +199,8 @@ int main(void)
 		cmocka_unit_test(test_chunked),
 		cmocka_unit_test(test_bad_chunks),
 		cmocka_unit_test(test_extra),
+		cmocka_unit_test(test_chunk_heads),
+		cmocka_unit_test(test_chunks_are_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of copies/relay-commit.h: which requests the relay of a node sends to
+ * Tests of copies/relay-commit.c: which requests the relay of a node sends to
  * the store when it makes a record for a push. The relay must also notice that
  * the store has lost a record. Other tests are in test-push.c.
  */
