@@ -306,6 +306,13 @@ bool sys_exists(const char *path)
 	return access(path, F_OK) == 0;
 }
 
+int sys_may_execute(const char *path)
+{
+	if (!access(path, X_OK))
+		return 1;
+	return errno == EACCES ? ERR_DENIED : 0;
+}
+
 int sys_dir_each(const char *path, int (*fn)(void *ctx, const char *name),
 		 void *ctx, struct error *err)
 {

@@ -128,6 +128,12 @@ int sys_lstat(struct sys_stat *st, const char *path, struct error *err);
 bool sys_exists(const char *path);
 
 /*
+ * Returns 1 if this process may execute the file or search the directory at
+ * `path`, 0 if nothing exists there, or ERR_DENIED.
+ */
+int sys_may_execute(const char *path);
+
+/*
  * Calls `fn` with the name of each entry of directory `path` except "." and
  * "..", in no particular order. A nonzero result of `fn` ends the listing and
  * is returned. Otherwise returns 0, ERR_MISSING if there is no such directory,

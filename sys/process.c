@@ -25,15 +25,16 @@ long sys_process_id(void)
 }
 
 /*
- * Returns whether one of the `nr` strings "NAME=value" at `set` sets the same
- * variable as `variable`, which has this form too.
+ * Returns whether one of the `nr` strings "NAME=value" or "NAME" at `set` is
+ * about the same variable as `variable`, which has the form "NAME=value".
  */
 static bool is_replaced(const char *variable, const char *const *set, size_t nr)
 {
 	size_t len = strcspn(variable, "=");
 
 	for (size_t i = 0; i < nr; i++)
-		if (!strncmp(set[i], variable, len) && set[i][len] == '=')
+		if (!strncmp(set[i], variable, len) &&
+		    (set[i][len] == '=' || !set[i][len]))
 			return true;
 	return false;
 }
@@ -52,7 +53,8 @@ char **sys_environ_with(const char *const *set, size_t nr)
 		if (!is_replaced(environ[i], set, nr))
 			env[n++] = environ[i];
 	for (size_t i = 0; i < nr; i++)
-		env[n++] = (char *)set[i];
+		if (strchr(set[i], '='))
+			env[n++] = (char *)set[i];
 	return env;
 }
 

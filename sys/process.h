@@ -18,9 +18,10 @@ long sys_process_id(void);
 
 /*
  * Returns a copy of the environment for a child process. Each of the `nr`
- * strings "NAME=value" sets or replaces a variable in the copy. The array comes
- * from malloc() and ends with NULL. Its strings belong to the environment and
- * the caller. Returns NULL if memory runs out.
+ * strings "NAME=value" sets or replaces a variable in the copy, and a string
+ * "NAME" removes the variable. The array comes from malloc() and ends with
+ * NULL. Its strings belong to the environment and the caller. Returns NULL if
+ * memory runs out.
  */
 char **sys_environ_with(const char *const *set, size_t nr);
 

@@ -98,9 +98,18 @@ static int set_attributes(posix_spawnattr_t *attr, bool is_open, bool is_group)
 	return ret ? ret : posix_spawnattr_setflags(attr, flags);
 }
 
-static int spawn_with(struct sys_child *child, char *const argv[],
-		      char *const envp[], unsigned flags, int in, int out,
-		      int err)
+/* A program to start. All pointers are borrowed. */
+struct start {
+	char *const *argv;
+	char *const *envp; /* NULL: the environment of this process */
+	/* the program's working directory; NULL: that of this process */
+	const char *dir;
+	unsigned flags; /* SYS_SPAWN_* */
+	/* descriptors for the standard streams; -1: as `flags` say */
+	int in, out, err;
+};
+
+static int spawn_with(struct sys_child *child, const struct start *s)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -111,13 +120,15 @@ static int spawn_with(struct sys_child *child, char *const argv[],
 	ret = posix_spawnattr_init(&attr);
 	if (ret)
 		goto out;
-	ret = set_attributes(&attr, flags & SYS_SPAWN_OPEN_SIGNALS,
-			     flags & SYS_SPAWN_GROUP);
+	ret = set_attributes(&attr, s->flags & SYS_SPAWN_OPEN_SIGNALS,
+			     s->flags & SYS_SPAWN_GROUP);
 	if (!ret)
-		ret = redirect(&actions, flags, in, out, err);
+		ret = redirect(&actions, s->flags, s->in, s->out, s->err);
+	if (!ret && s->dir)
+		ret = posix_spawn_file_actions_addchdir_np(&actions, s->dir);
 	if (!ret)
-		ret = posix_spawnp(&child->pid, argv[0], &actions, &attr, argv,
-				   envp ? envp : environ);
+		ret = posix_spawnp(&child->pid, s->argv[0], &actions, &attr,
+				   s->argv, s->envp ? s->envp : environ);
 	posix_spawnattr_destroy(&attr);
 out:
 	posix_spawn_file_actions_destroy(&actions);
@@ -128,42 +139,54 @@ out:
  * Starts sh to run a script that the kernel refused because the script has no
  * "#!" line.
  */
-static int spawn_script(struct sys_child *child, char *const argv[],
-			char *const envp[], unsigned flags, int in, int out,
-			int err)
+static int spawn_script(struct sys_child *child, const struct start *s)
 {
 	char shell[] = "sh", **words;
+	struct start script = *s;
 	size_t nr = 0;
 	int ret;
 
-	while (argv[nr])
+	while (s->argv[nr])
 		nr++;
 	words = mem_alloc(nr + 2, sizeof(*words));
 	if (!words)
 		return ENOMEM;
 	words[0] = shell;
-	memcpy(words + 1, argv, (nr + 1) * sizeof(*words));
-	ret = spawn_with(child, words, envp, flags, in, out, err);
+	memcpy(words + 1, s->argv, (nr + 1) * sizeof(*words));
+	script.argv = words;
+	ret = spawn_with(child, &script);
 	free(words);
 	return ret;
 }
+
+/* A child that has not been started. */
+static const struct sys_child no_child = {.in = -1, .out = -1, .err = -1};
 
 int sys_spawn_with(struct sys_child *child, char *const argv[],
 		   char *const envp[], const int fds[3], unsigned flags,
 		   struct error *err)
 {
-	*child = (struct sys_child){-1, -1, -1, -1, 0};
-	errno = spawn_with(child, argv, envp, flags, fds[0], fds[1], fds[2]);
+	const struct start s = {
+		.argv = argv,
+		.envp = envp,
+		.flags = flags,
+		.in = fds[0],
+		.out = fds[1],
+		.err = fds[2],
+	};
+
+	*child = no_child;
+	errno = spawn_with(child, &s);
 	return errno ? error_set_errno(err, "cannot run '%s'", argv[0]) : 0;
 }
 
-int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
-	      unsigned flags, struct error *err)
+int sys_spawn_in(struct sys_child *child, const char *dir, char *const argv[],
+		 char *const envp[], unsigned flags, struct error *err)
 {
 	int in[2] = {-1, -1}, out[2] = {-1, -1}, heard[2] = {-1, -1};
-	int ret;
+	struct start s = {argv, envp, dir, flags, -1, -1, -1};
 
-	*child = (struct sys_child){-1, -1, -1, -1, 0};
+	*child = no_child;
 	if (((flags & SYS_SPAWN_PIPE_IN) && pipe2(in, O_CLOEXEC) < 0) ||
 	    ((flags & SYS_SPAWN_PIPE_OUT) && pipe2(out, O_CLOEXEC) < 0) ||
 	    ((flags & SYS_SPAWN_PIPE_ERR) && pipe2(heard, O_CLOEXEC) < 0)) {
@@ -173,15 +196,17 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 		close_pair(heard);
 		return ERR_IO;
 	}
-	ret = spawn_with(child, argv, envp, flags, in[0], out[1], heard[1]);
-	if (ret == ENOEXEC)
-		ret = spawn_script(child, argv, envp, flags, in[0], out[1],
-				   heard[1]);
-	if (ret) {
+	s.in = in[0];
+	s.out = out[1];
+	s.err = heard[1];
+	child->error_nr = spawn_with(child, &s);
+	if (child->error_nr == ENOEXEC)
+		child->error_nr = spawn_script(child, &s);
+	if (child->error_nr) {
 		close_pair(in);
 		close_pair(out);
 		close_pair(heard);
-		errno = ret;
+		errno = child->error_nr;
 		return error_set_errno(err, "cannot run '%s'", argv[0]);
 	}
 	if (in[0] >= 0)
@@ -194,6 +219,12 @@ int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	child->out = out[0];
 	child->err = heard[0];
 	return 0;
+}
+
+int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
+	      unsigned flags, struct error *err)
+{
+	return sys_spawn_in(child, NULL, argv, envp, flags, err);
 }
 
 pid_t sys_spawn_heir(char *const argv[], char *const envp[], const int *keep,
@@ -339,7 +370,10 @@ int sys_spawn_wait(struct sys_child *child, struct error *err)
 		if (errno != EINTR)
 			return error_set_errno(err, "cannot wait for a child");
 	child->cpu_us = us_of(&usage.ru_utime) + us_of(&usage.ru_stime);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	child->signal_nr = WTERMSIG(status);
+	return 128 + child->signal_nr;
 }
 
 pid_t sys_fork(struct error *err)

@@ -40,6 +40,16 @@ struct sys_child {
 	 * sys_spawn_wait()
 	 */
 	uint64_t cpu_us;
+	/*
+	 * the signal that killed the child, set by sys_spawn_wait(); 0: the
+	 * child was not killed
+	 */
+	int signal_nr;
+	/*
+	 * why sys_spawn() could not start the program, as an errno value; 0:
+	 * the program was started, or its pipes could not be made
+	 */
+	int error_nr;
 };
 
 enum {
@@ -78,6 +88,14 @@ enum {
  */
 int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],
 	      unsigned flags, struct error *err);
+
+/*
+ * Works like sys_spawn(), but the working directory of the child is `dir`
+ * (NULL: that of this process). A relative path in argv[0] starts in `dir`. The
+ * working directory of this process does not change, so other threads may run.
+ */
+int sys_spawn_in(struct sys_child *child, const char *dir, char *const argv[],
+		 char *const envp[], unsigned flags, struct error *err);
 
 /*
  * Starts argv[0], searched in PATH, as a program that may outlive this process.

@@ -23,16 +23,19 @@ static void test_names(void **state)
 
 static void test_environ(void **state)
 {
-	const char *const set[] = {"GITREACH_A=new", "GITREACH_AB=x"};
+	const char *const set[] = {"GITREACH_A=new", "GITREACH_AB=x",
+				   "GITREACH_C"};
 	unsigned a = 0, b = 0;
 	char **env;
 
 	setenv("GITREACH_A", "old", 1);
 	setenv("GITREACH_B", "stays", 1);
-	env = sys_environ_with(set, 2);
+	setenv("GITREACH_C", "goes", 1);
+	env = sys_environ_with(set, 3);
 	assert_non_null(env);
 	for (size_t i = 0; env[i]; i++) {
 		assert_string_not_equal(env[i], "GITREACH_A=old");
+		assert_int_not_equal(strncmp(env[i], "GITREACH_C", 10), 0);
 		a += !strcmp(env[i], "GITREACH_A=new");
 		b += !strcmp(env[i], "GITREACH_B=stays");
 	}

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,6 +46,49 @@ static void exit_codes(void **state)
 	assert_int_equal(exit_code_of("exit 0"), 0);
 	assert_int_equal(exit_code_of("exit 37"), 37);
 	assert_int_equal(exit_code_of("kill -TERM $$"), 128 + SIGTERM);
+}
+
+static void signals_are_told_from_exit_codes(void **state)
+{
+	struct sys_child child;
+	char *argv[4];
+
+	sh("exit 137", argv);
+	assert_int_equal(sys_spawn(&child, argv, NULL, 0, NULL), 0);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 137);
+	assert_int_equal(child.signal_nr, 0);
+	sh("kill -9 $$", argv);
+	assert_int_equal(sys_spawn(&child, argv, NULL, 0, NULL), 0);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 137);
+	assert_int_equal(child.signal_nr, SIGKILL);
+	assert_int_equal(child.error_nr, 0);
+}
+
+/* Both the program and its relative path belong to the child's directory. */
+static void runs_in_a_directory(void **state)
+{
+	char dir[] = "/tmp/gitreach-spawn-XXXXXX", path[64];
+	char *argv[] = {(char *)"./here", NULL};
+	char *before = getcwd(NULL, 0), *after;
+	struct sys_child child;
+	FILE *file;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/here", dir);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fprintf(file, "test \"$(pwd -P)\" -ef %s && test -x here\n", dir);
+	fclose(file);
+	assert_int_equal(chmod(path, 0755), 0);
+	assert_int_equal(sys_spawn_in(&child, dir, argv, NULL, 0, NULL), 0);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 0);
+	after = getcwd(NULL, 0);
+	assert_string_equal(before, after);
+	assert_int_equal(sys_spawn(&child, argv, NULL, 0, NULL), ERR_IO);
+	unlink(path);
+	rmdir(dir);
+	free(before);
+	free(after);
 }
 
 static void talks_through_pipes(void **state)
@@ -92,6 +136,7 @@ static void what_cannot_be_run(void **state)
 		sys_spawn(&child, argv, NULL, SYS_SPAWN_PIPE_OUT, &err),
 		ERR_IO);
 	assert_non_null(strstr(err.msg, "/no/such/program"));
+	assert_int_equal(child.error_nr, ENOENT);
 	assert_int_equal(sys_exec(argv[0], argv, &err), ERR_IO);
 }
 
@@ -308,6 +353,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_given_descriptors),
 		cmocka_unit_test(exit_codes),
+		cmocka_unit_test(signals_are_told_from_exit_codes),
+		cmocka_unit_test(runs_in_a_directory),
 		cmocka_unit_test(talks_through_pipes),
 		cmocka_unit_test(environment_is_the_one_given),
 		cmocka_unit_test(what_cannot_be_run),
