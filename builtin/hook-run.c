@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs hooks in the directory and the environment that they have in stock Git.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "builtin/hook-run.h"
 #include "repo/hook.h"
 #include "sys/io.h"
+#include "sys/process.h"
 #include "sys/spawn.h"
 #include "sys/trace.h"
 
-static const char *const names[] = {"GIT_DIR", "GIT_PREFIX",
-				    "GIT_IMPLICIT_WORK_TREE"};
-
-#define NAME_NR ARRAY_NR(names)
-
-/* What has to be restored after the hooks. */
+/* Where hooks run, and their environment. */
 struct place {
-	char *cwd; /* owned */
-	/* owned: the values of `names`; NULL: not set */
-	char *values[NAME_NR];
+	char *cwd; /* owned: the working directory of this process */
+	const char *given_dir; /* GIT_DIR of this process; NULL: not set */
+	/* borrowed: the directory for the hooks; NULL: the working directory */
+	const char *dir;
+	/*
+	 * owned: GIT_DIR, GIT_PREFIX and GIT_IMPLICIT_WORK_TREE as far as they
+	 * change, in the form of sys_environ_with()
+	 */
+	char *variables[3];
+	size_t nr;
+	/* owned array: the environment of the hooks; strings are borrowed */
+	char **environment;
 };
 
 /* ---- the place of hooks */
@@ -40,49 +45,48 @@ static const char *rest_below(const char *path, const char *dir)
 	return path[len] ? path + len + 1 : path + len;
 }
 
-static int place_keep(struct place *place, struct error *err)
+/* Adds "NAME=value", or "NAME" to remove a variable. Returns 0 or ERR_NOMEM. */
+__attribute__((format(printf, 2, 3))) static int set(struct place *place,
+						     const char *fmt, ...)
 {
-	place->cwd = sys_realpath(".", err);
-	if (!place->cwd)
-		return error_recorded(err, ERR_IO);
-	for (size_t i = 0; i < NAME_NR; i++) {
-		const char *value = getenv(names[i]);
+	struct buf text = BUF_INIT;
+	va_list ap;
+	int ret;
 
-		place->values[i] = value ? mem_strdup(value) : NULL;
-		if (value && !place->values[i])
-			return error_nomem(err);
-	}
-	return 0;
+	va_start(ap, fmt);
+	ret = buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	if (!ret)
+		place->variables[place->nr++] = buf_detach(&text, NULL);
+	buf_release(&text);
+	return ret;
 }
 
 /*
- * Set GIT_DIR. The value that the user gave stays, unless the hook runs in
+ * Sets GIT_DIR. The value that the user gave stays, unless the hook runs in
  * another directory: the value may be relative. A hook finds the directory
  * ".git" of a work tree by itself. `prefix` is the path of the working
  * directory in the work tree, or NULL.
  */
-static void set_git_dir(const struct repo *repo, const struct place *place,
-			const char *prefix)
+static int set_git_dir(struct place *place, const struct repo *repo,
+		       const char *prefix)
 {
 	const char *rest = repo->worktree
 				   ? rest_below(repo->git_dir, repo->worktree)
 				   : NULL;
-	bool is_moved = prefix && *prefix;
 
-	if (place->values[0] && !is_moved)
-		return;
-	if (place->values[0] || getenv("GIT_WORK_TREE"))
-		setenv("GIT_DIR", repo->git_dir, 1);
-	else if (!strcmp(place->cwd, repo->git_dir))
-		setenv("GIT_DIR", ".", 1);
-	else if (prefix && rest && !strcmp(rest, ".git"))
-		unsetenv("GIT_DIR");
-	else
-		setenv("GIT_DIR", repo->git_dir, 1);
+	if (place->given_dir && !place->dir)
+		return 0;
+	if (!place->given_dir && !getenv("GIT_WORK_TREE")) {
+		if (!strcmp(place->cwd, repo->git_dir))
+			return set(place, "GIT_DIR=.");
+		if (prefix && rest && !strcmp(rest, ".git"))
+			return set(place, "GIT_DIR");
+	}
+	return set(place, "GIT_DIR=%s", repo->git_dir);
 }
 
-static int place_enter(const struct place *place, const struct repo *repo,
-		       struct error *err)
+static int place_fill(struct place *place, const struct repo *repo)
 {
 	bool in_git_dir = rest_below(place->cwd, repo->git_dir) != NULL;
 	bool has_worktree = repo->worktree &&
@@ -90,50 +94,80 @@ static int place_enter(const struct place *place, const struct repo *repo,
 	const char *prefix = has_worktree
 				     ? rest_below(place->cwd, repo->worktree)
 				     : NULL;
-	struct buf text = BUF_INIT;
+	bool is_moved = prefix && *prefix;
+	int ret = 0;
 
-	if (!place->values[0] && (in_git_dir || !prefix))
-		setenv("GIT_IMPLICIT_WORK_TREE", "0", 1);
-	set_git_dir(repo, place, prefix);
-	if (buf_printf(&text, "%s%s", prefix ? prefix : "",
-		       prefix && *prefix ? "/" : "") < 0)
-		return error_nomem(err);
-	setenv("GIT_PREFIX", text.data, 1);
-	buf_release(&text);
-	return prefix && *prefix && chdir(repo->worktree) < 0
-		       ? error_set_errno(err, "cannot change to '%s'",
-					 repo->worktree)
-		       : 0;
+	place->dir = is_moved ? repo->worktree : NULL;
+	if (!place->given_dir && (in_git_dir || !prefix))
+		ret = set(place, "GIT_IMPLICIT_WORK_TREE=0");
+	if (!ret)
+		ret = set_git_dir(place, repo, prefix);
+	if (!ret)
+		ret = set(place, "GIT_PREFIX=%s%s", prefix ? prefix : "",
+			  is_moved ? "/" : "");
+	return ret;
 }
 
-/* Restore the environment and the working directory. Returns `ret`. */
-static int place_leave(struct place *place, int ret, struct error *err)
+/* Release *place in all cases. Returns 0 or a negative error code. */
+static int place_init(struct place *place, const struct repo *repo,
+		      struct error *err)
 {
-	for (size_t i = 0; i < NAME_NR; i++) {
-		if (place->values[i])
-			setenv(names[i], place->values[i], 1);
-		else
-			unsetenv(names[i]);
-		free(place->values[i]);
-	}
-	if (place->cwd && chdir(place->cwd) < 0 && ret >= 0)
-		ret = error_set_errno(err, "cannot change to '%s'", place->cwd);
+	*place = (struct place){.given_dir = getenv("GIT_DIR")};
+	place->cwd = sys_realpath(".", err);
+	if (!place->cwd)
+		return error_recorded(err, ERR_IO);
+	if (!place_fill(place, repo))
+		place->environment = sys_environ_with(
+			(const char *const *)place->variables, place->nr);
+	return place->environment ? 0 : error_nomem(err);
+}
+
+static void place_release(struct place *place)
+{
+	for (size_t i = 0; i < place->nr; i++)
+		free(place->variables[i]);
+	free(place->environment);
 	free(place->cwd);
-	return ret;
 }
 
 /* ---- running */
 
 struct running {
 	const struct hook_call *call;
+	struct place place;
 	/* text for the standard input; made when the first hook runs */
 	struct buf input;
 };
 
-static int run_one(void *ctx, const char *const *argv, struct error *err)
+static void advise(void *ctx, const char *text)
+{
+	fputs(text, stderr);
+}
+
+/*
+ * Prints why a hook did not run to its end. Returns its exit code, which is 1
+ * if the hook could not be started, or ERR_NOMEM.
+ */
+static int end(const struct hook_program *program,
+	       const struct sys_child *child, int status, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = repo_hook_describe_end(&text, program, child);
+
+	if (ret > 0)
+		fputs(text.data, stderr);
+	buf_release(&text);
+	if (ret < 0)
+		return error_nomem(err);
+	return child->error_nr ? 1 : status;
+}
+
+static int run_one(void *ctx, const struct hook_program *program,
+		   struct error *err)
 {
 	struct running *r = ctx;
 	const struct hook_call *call = r->call;
+	char *const *argv = (char *const *)program->argv;
 	struct trace_child told;
 	struct sys_child child;
 	struct sys_talk talk;
@@ -144,34 +178,58 @@ static int run_one(void *ctx, const char *const *argv, struct error *err)
 		return error_nomem(err);
 	talk = (struct sys_talk){.input = r->input.data,
 				 .input_len = r->input.len};
-	trace_child_start(call->repo->trace, &told, argv, call->event);
-	ret = sys_spawn(&child, (char *const *)argv, NULL,
-			SYS_SPAWN_OUT_TO_ERR |
-				(call->describe ? SYS_SPAWN_PIPE_IN
-						: SYS_SPAWN_NULL_IN),
-			err);
+	trace_child_start(call->repo->trace, &told, program->argv, call->event);
+	ret = sys_spawn_in(&child, r->place.dir, argv, r->place.environment,
+			   SYS_SPAWN_OUT_TO_ERR |
+				   (call->describe ? SYS_SPAWN_PIPE_IN
+						   : SYS_SPAWN_NULL_IN),
+			   err);
 	if (ret < 0) {
 		trace_child_exit(call->repo->trace, &told, -1, -1);
-		return ret;
+		return child.error_nr ? end(program, &child, 0, err) : ret;
 	}
 	if (call->describe)
 		ret = sys_spawn_talk(&child, &talk, err);
 	status = sys_spawn_wait(&child, ret ? NULL : err);
 	trace_child_exit(call->repo->trace, &told, child.pid, status);
-	return ret ? ret : status;
+	if (!ret && status < 0)
+		ret = status;
+	return ret ? ret : end(program, &child, status, err);
+}
+
+static struct hook_runner runner_of(struct running *r)
+{
+	return (struct hook_runner){
+		.run = run_one,
+		.advise = advise,
+		.ctx = r,
+		.advice = r->call->advice,
+		.dir = r->place.dir,
+	};
+}
+
+int hook_is_there(const struct hook_call *call, struct error *err)
+{
+	struct running r = {.call = call, .input = BUF_INIT};
+	int ret = place_init(&r.place, call->repo, err);
+	const struct hook_runner runner = runner_of(&r);
+
+	if (!ret)
+		ret = repo_hooks_has(call->repo, call->event, &runner, err);
+	place_release(&r.place);
+	return ret;
 }
 
 int hook_run(const struct hook_call *call, struct error *err)
 {
-	struct running r = {call, BUF_INIT};
-	struct place place = {0};
-	int ret = place_keep(&place, err);
+	struct running r = {.call = call, .input = BUF_INIT};
+	int ret = place_init(&r.place, call->repo, err);
+	const struct hook_runner runner = runner_of(&r);
 
 	if (!ret)
-		ret = place_enter(&place, call->repo, err);
-	if (!ret)
 		ret = repo_hooks_run(call->repo, call->event, call->args,
-				     call->arg_nr, run_one, &r, err);
+				     call->arg_nr, &runner, err);
 	buf_release(&r.input);
-	return place_leave(&place, ret, err);
+	place_release(&r.place);
+	return ret;
 }

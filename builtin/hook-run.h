@@ -20,6 +20,11 @@ struct hook_call {
 	 */
 	int (*describe)(void *ctx, struct buf *out);
 	void *ctx;
+	/*
+	 * All advice about hooks that was printed so far: see struct
+	 * hook_runner. NULL: print all advice.
+	 */
+	struct buf *advice;
 };
 
 /*
@@ -28,9 +33,15 @@ struct hook_call {
  * and GIT_IMPLICIT_WORK_TREE are those that stock Git sets. The standard output
  * of hooks goes to standard error. Returns the last nonzero exit code, 0 if all
  * were 0 or there is no hook, or a negative error code of repo_hooks_run().
- * Changes the working directory and the environment during the call, so no
- * other thread may run.
+ * The working directory and the environment of this process stay unchanged. A
+ * hook that cannot be started counts as a hook that fails.
  */
 int hook_run(const struct hook_call *call, struct error *err);
+
+/*
+ * Returns 1 if hook_run() would run a hook, 0 if not, or a negative error code.
+ * Only the members `repo`, `event` and `advice` of *call are used.
+ */
+int hook_is_there(const struct hook_call *call, struct error *err);
 
 #endif

@@ -18,12 +18,14 @@
 
 void ref_changer_init(struct ref_changer *changer, struct store *store)
 {
-	*changer = (struct ref_changer){.store = store, .committer = BUF_INIT};
+	*changer = (struct ref_changer){
+		.store = store, .committer = BUF_INIT, .advice = BUF_INIT};
 }
 
 void ref_changer_release(struct ref_changer *changer)
 {
 	buf_release(&changer->committer);
+	buf_release(&changer->advice);
 }
 
 static bool is_branch(const char *name)
@@ -123,7 +125,7 @@ static int describe(void *ctx, struct buf *out)
 
 int ref_hook_run(const struct repo *repo, enum ref_state state,
 		 int (*describe_changes)(void *ctx, struct buf *out), void *ctx,
-		 struct error *err)
+		 struct buf *advice, struct error *err)
 {
 	const char *name = ref_state_name(state);
 	const struct hook_call call = {
@@ -133,6 +135,7 @@ int ref_hook_run(const struct repo *repo, enum ref_state state,
 		.arg_nr = 1,
 		.describe = describe_changes,
 		.ctx = ctx,
+		.advice = advice,
 	};
 	struct error why = ERROR_INIT;
 	int ret = hook_run(&call, &why);
@@ -176,7 +179,7 @@ static int tell_hooks(void *ctx, enum ref_state state,
 {
 	struct ref_changer *changer = ctx;
 	int ret = ref_hook_run(changer->store->repo, state, describe,
-			       (void *)tx, err);
+			       (void *)tx, &changer->advice, err);
 
 	if (state == REF_COMMITTED && ref_transaction_symlink_nr(tx))
 		advise(changer);

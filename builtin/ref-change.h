@@ -34,6 +34,8 @@ struct ref_changer {
 	bool keep_going;
 	/* true: the advice about core.preferSymlinkRefs was printed already */
 	bool has_advised;
+	/* the advice about hooks that was printed already */
+	struct buf advice;
 	/* true: a reference-transaction hook has refused a transaction */
 	bool was_refused;
 };
@@ -59,13 +61,15 @@ int ref_changer_fail(const struct ref_changer *changer, const char *prefix,
 
 /*
  * Runs the reference-transaction hooks. `describe_changes` appends the lines
- * that hooks read. Returns 0, 1 if a hook has refused, with the message of
- * stock Git in *err, or a negative error code. In the states "committed" and
- * "aborted", returns 0: a hook cannot refuse, and errors are printed.
+ * that hooks read. `advice` has the advice about hooks that was printed before
+ * (see struct hook_runner). Returns 0, 1 if a hook has refused, with the
+ * message of stock Git in *err, or a negative error code. In the states
+ * "committed" and "aborted", returns 0: a hook cannot refuse, and errors are
+ * printed.
  */
 int ref_hook_run(const struct repo *repo, enum ref_state state,
 		 int (*describe_changes)(void *ctx, struct buf *out), void *ctx,
-		 struct error *err);
+		 struct buf *advice, struct error *err);
 
 /* The options of update-ref that apply to each change. */
 struct update_ref_args {

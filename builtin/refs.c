@@ -18,7 +18,7 @@
 #include "odb/fsck-config.h"
 #include "refs-write/ref-migrate.h"
 #include "refs/refs-loose.h"
-#include "repo/hook.h"
+#include "builtin/hook-run.h"
 #include "sys/io.h"
 
 static const char migrate_usage[] =
@@ -213,6 +213,8 @@ struct told {
 	const struct buf *changes; /* of the present state */
 	/* true: a hook has refused the migration */
 	bool was_refused;
+	/* the advice about hooks that was printed already */
+	struct buf advice;
 };
 
 static int describe(void *ctx, struct buf *out)
@@ -229,7 +231,8 @@ static int tell_hooks(void *ctx, enum ref_state state,
 	int ret;
 
 	told->changes = changes;
-	ret = ref_hook_run(told->repo, state, describe, told, err);
+	ret = ref_hook_run(told->repo, state, describe, told, &told->advice,
+			   err);
 	told->was_refused |= ret > 0;
 	return ret > 0 ? ERR_DENIED : ret;
 }
@@ -258,7 +261,11 @@ static int migrate(const struct repo *repo,
 
 static int run_migrate(int argc, const char **argv, struct builtin_env *env)
 {
-	struct told told = {NULL};
+	struct told told = {.advice = BUF_INIT};
+	struct hook_call call = {
+		.event = "reference-transaction",
+		.advice = &told.advice,
+	};
 	struct ref_migrate_options how = {
 		.storage = REPO_REFS_FILES,
 		.ctx = &told,
@@ -296,11 +303,13 @@ static int run_migrate(int argc, const char **argv, struct builtin_env *env)
 		return FAILED;
 	}
 	told.repo = env->repo;
-	ret = repo_hooks_has(env->repo, "reference-transaction", &err);
+	call.repo = env->repo;
+	ret = hook_is_there(&call, &err);
 	if (ret < 0)
 		return builtin_fail(&err);
 	how.on_state = ret ? tell_hooks : NULL;
 	ret = migrate(env->repo, &how, &err);
+	buf_release(&told.advice);
 	if (told.was_refused)
 		return builtin_fail(&err);
 	if (ret == ERR_INVALID || ret == ERR_UNSUPPORTED || ret == ERR_DENIED) {

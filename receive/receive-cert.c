@@ -8,8 +8,8 @@
 #include "odb/loose-write.h"
 #include "receive/push-cert.h"
 #include "receive/receive-cert.h"
+#include "receive/receive-hooks.h"
 #include "receive/receive.h"
-#include "repo/hook.h"
 #include "sys/clock.h"
 
 static struct push_nonce_maker maker_of(const struct receive *r)
@@ -95,7 +95,7 @@ static int has_listener(struct receive *r, struct error *err)
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < ARRAY_NR(hooks); i++)
-		ret = repo_hooks_has(r->repo, hooks[i], err);
+		ret = receive_hook_is_there(r, hooks[i], err);
 	return ret;
 }
 

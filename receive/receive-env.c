@@ -108,7 +108,7 @@ int receive_environment_init(struct receive_environment *env,
 		ret = set(env, "GIT_WORK_TREE", worktree->dir);
 	if (!ret && (flags & RECEIVE_ENV_QUARANTINE) && r->quarantine.dir.path)
 		ret = set_quarantine(env, &r->quarantine);
-	if (!ret && (flags & RECEIVE_ENV_OPTIONS) && r->config.push_options)
+	if (!ret && (flags & RECEIVE_ENV_OPTIONS))
 		ret = set_options(env, &r->request);
 	if (!ret && (flags & RECEIVE_ENV_CERT) && r->cert.is_judged)
 		ret = set_cert(env, &r->cert, r->repo->algo);

@@ -13,13 +13,14 @@ static const char transaction[] = "reference-transaction";
 /* One run of a hook or of another program, for example git. */
 struct run {
 	struct receive *r;
-	const char *const *argv;
+	/* `name` is not used if the program is no hook */
+	struct hook_program program;
 	/* bytes for the standard input of the program; NULL: none */
 	const struct buf *input;
 	/* a combination of flags of enum receive_env */
 	unsigned env;
-	/* name of the hook; NULL: the program is no hook */
-	const char *name;
+	/* the event of the hook; NULL: the program is no hook */
+	const char *event;
 	const struct receive_worktree *worktree; /* NULL: none */
 };
 
@@ -50,75 +51,168 @@ static int keep_here(void *ctx, const char *bytes, size_t len,
 }
 
 /*
+ * Start the program with the environment *env. Returns 0 or a negative error
+ * code.
+ */
+static int start(const struct run *h, struct sys_child *child,
+		 struct trace_child *told,
+		 const struct receive_environment *env, struct error *err)
+{
+	struct receive *r = h->r;
+	const char *const *argv = h->program.argv;
+	bool has_band = receive_peer_has_band(&r->peer);
+	int ret;
+
+	trace_child_start(r->repo->trace, told, argv, h->event);
+	ret = sys_spawn(
+		child, (char *const *)argv, env->strings,
+		(h->input ? SYS_SPAWN_PIPE_IN : SYS_SPAWN_NULL_IN) |
+			(has_band ? SYS_SPAWN_PIPE_OUT | SYS_SPAWN_ERR_TO_OUT
+				  : SYS_SPAWN_OUT_TO_ERR),
+		err);
+	if (ret < 0)
+		trace_child_exit(r->repo->trace, told, -1, -1);
+	return ret;
+}
+
+/*
+ * Tell why a hook did not run to its end. Returns its exit code, which is 1 if
+ * the hook could not be started, or a negative error code.
+ */
+static int end(const struct run *h, const struct sys_talk *talk,
+	       const struct sys_child *child, int status, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = repo_hook_describe_end(&text, &h->program, child);
+
+	if (ret < 0)
+		error_nomem(err);
+	else if (ret)
+		ret = talk->output(talk->ctx, text.data, text.len, err);
+	buf_release(&text);
+	if (ret < 0)
+		return ret;
+	return child->error_nr ? 1 : status;
+}
+
+/*
  * Run a hook or another program. Returns its exit code, or a negative error
  * code.
  */
 static int run(const struct run *h, struct error *err)
 {
 	struct receive *r = h->r;
-	bool has_band = receive_peer_has_band(&r->peer);
 	struct receive_environment env;
 	struct sys_talk talk = {
 		.input = h->input ? h->input->data : NULL,
 		.input_len = h->input ? h->input->len : 0,
 		.silence_ms = (unsigned)r->config.keep_alive * 1000,
-		.output = h->name && !strcmp(h->name, transaction) ? keep_here
-								   : pass_on,
+		.output = h->event && !strcmp(h->event, transaction) ? keep_here
+								     : pass_on,
 		.ctx = r,
 	};
-	struct sys_child child;
+	struct sys_child child = {.error_nr = 0};
 	struct trace_child told;
 	int ret = receive_environment_init(&env, r, h->env, h->worktree, err),
 	    status;
 
-	if (!ret) {
-		trace_child_start(r->repo->trace, &told, h->argv, h->name);
-		ret = sys_spawn(
-			&child, (char *const *)h->argv, env.strings,
-			(h->input ? SYS_SPAWN_PIPE_IN : SYS_SPAWN_NULL_IN) |
-				(has_band ? SYS_SPAWN_PIPE_OUT |
-						    SYS_SPAWN_ERR_TO_OUT
-					  : SYS_SPAWN_OUT_TO_ERR),
-			err);
-		if (ret < 0)
-			trace_child_exit(r->repo->trace, &told, -1, -1);
-	}
+	if (!ret)
+		ret = start(h, &child, &told, &env, err);
 	receive_environment_release(&env);
 	if (ret < 0)
-		return ret;
+		return h->event && child.error_nr
+			       ? end(h, &talk, &child, 0, err)
+			       : ret;
 	ret = sys_spawn_talk(&child, &talk, err);
 	status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
 	trace_child_exit(r->repo->trace, &told, child.pid, status);
-	return ret < 0 ? ret : status;
+	if (!ret && status < 0)
+		ret = status;
+	if (ret < 0 || !h->event)
+		return ret < 0 ? ret : status;
+	return end(h, &talk, &child, status, err);
 }
 
-static int run_one(void *ctx, const char *const *argv, struct error *err)
+static int run_one(void *ctx, const struct hook_program *program,
+		   struct error *err)
 {
 	struct run *h = ctx;
 
-	h->argv = argv;
+	h->program = *program;
 	return run(h, err);
+}
+
+static void advise(void *ctx, const char *text)
+{
+	const struct receive_peer *peer = &((const struct run *)ctx)->r->peer;
+
+	if (peer->tell)
+		peer->tell(peer->tell_ctx, text, strlen(text));
+}
+
+static struct hook_runner runner_of(struct run *h)
+{
+	return (struct hook_runner){
+		.run = run_one,
+		.advise = advise,
+		.ctx = h,
+		.advice = &h->r->hook_advice,
+	};
 }
 
 /*
  * Run all hooks of an event. Returns the last nonzero exit code, 0 if all hooks
  * succeed or there is none, or a negative error code.
  */
-static int run_hooks(struct receive *r, const char *name,
+static int run_hooks(struct receive *r, const char *event,
 		     const char *const *args, size_t arg_nr,
 		     const struct buf *input, unsigned env, struct error *err)
 {
-	struct run h = {r, NULL, input, env, name, NULL};
+	struct run h = {r, {NULL, NULL}, input, env, event, NULL};
+	const struct hook_runner runner = runner_of(&h);
 
-	return repo_hooks_run(r->repo, name, args, arg_nr, run_one, &h, err);
+	return repo_hooks_run(r->repo, event, args, arg_nr, &runner, err);
 }
 
-int receive_run_in(struct receive *r, const char *const *argv, const char *name,
+int receive_hook_find(char **path, struct receive *r, const char *event,
+		      struct error *err)
+{
+	struct run h = {.r = r};
+	const struct hook_runner runner = runner_of(&h);
+
+	return repo_hook_find(path, r->repo, event, &runner, err);
+}
+
+int receive_hook_is_there(struct receive *r, const char *event,
+			  struct error *err)
+{
+	struct run h = {.r = r};
+	const struct hook_runner runner = runner_of(&h);
+
+	return repo_hooks_has(r->repo, event, &runner, err);
+}
+
+int receive_run_in(struct receive *r, const char *const *argv,
 		   const struct receive_worktree *worktree, struct error *err)
 {
-	struct run h = {r, argv, NULL, 0, name, worktree};
+	struct run h = {r, {argv, NULL}, NULL, 0, NULL, worktree};
 
 	return run(&h, err);
+}
+
+int receive_hook_checkout(struct receive *r, const char *new_hex,
+			  const struct receive_worktree *worktree,
+			  struct error *err)
+{
+	static const char event[] = "push-to-checkout";
+	struct run h = {r, {NULL, NULL}, NULL, 0, event, worktree};
+	const struct hook_runner runner = runner_of(&h);
+	int ret = repo_hooks_has(r->repo, event, &runner, err);
+
+	if (ret <= 0)
+		return ret;
+	ret = repo_hooks_run(r->repo, event, &new_hex, 1, &runner, err);
+	return ret < 0 ? ret : ret ? 2 : 1;
 }
 
 static int add_line(struct buf *out, enum hash_algo algo,

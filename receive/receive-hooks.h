@@ -23,7 +23,8 @@
  * end of the push.
  *
  * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
- * proc-receive. A hook that does not exist counts as a hook that succeeds.
+ * proc-receive. A hook that does not exist counts as a hook that succeeds. A
+ * hook that cannot be started counts as a hook that fails.
  */
 #ifndef RECEIVE_RECEIVE_HOOKS_H
 #define RECEIVE_RECEIVE_HOOKS_H
@@ -57,14 +58,32 @@ int receive_hook_transaction(void *ctx, enum ref_state state,
 			     struct error *err);
 
 /*
- * Run a program for a work tree. Its output goes to the client, with
- * keep-alives, as for a hook. GIT_DIR and GIT_WORK_TREE are set from
- * `worktree`. `name`, for traces, is the name of the hook, or NULL if the
- * program is no hook. Returns the exit code of the program or a negative error
- * code.
+ * Run git with the arguments `argv` for a work tree. The output goes to the
+ * client, with keep-alives, as for a hook. GIT_DIR and GIT_WORK_TREE are set
+ * from `worktree`. Returns the exit code or a negative error code.
  */
-int receive_run_in(struct receive *r, const char *const *argv, const char *name,
+int receive_run_in(struct receive *r, const char *const *argv,
 		   const struct receive_worktree *worktree, struct error *err);
+
+/*
+ * Run the hook "push-to-checkout" for a work tree. Returns 0 if there is no
+ * hook, 1 if the hook succeeds, 2 if it declines, or a negative error code.
+ */
+int receive_hook_checkout(struct receive *r, const char *new_hex,
+			  const struct receive_worktree *worktree,
+			  struct error *err);
+
+/*
+ * Find the program of a hook (see repo_hook_find()). Git's hint about a program
+ * that is not executable goes to options->tell. Returns 1 with *path malloc()ed
+ * for the caller, 0 if there is no program, or a negative error code.
+ */
+int receive_hook_find(char **path, struct receive *r, const char *event,
+		      struct error *err);
+
+/* Returns 1 if an event has a hook, 0 if not, or a negative error code. */
+int receive_hook_is_there(struct receive *r, const char *event,
+			  struct error *err);
 
 /*
  * Run the hooks post-receive and post-update if at least one command was
@@ -80,7 +99,10 @@ enum receive_env {
 	 * variables of object directories to the directories of the quarantine.
 	 */
 	RECEIVE_ENV_QUARANTINE = 1 << 0,
-	/* Set GIT_PUSH_OPTION_*, if receive.advertisePushOptions is true. */
+	/*
+	 * Set GIT_PUSH_OPTION_*. As in Git 2.55, GIT_PUSH_OPTION_COUNT is "0"
+	 * if the client cannot send push options.
+	 */
 	RECEIVE_ENV_OPTIONS = 1 << 1,
 	/* Set GIT_PUSH_CERT*, if the push is signed. */
 	RECEIVE_ENV_CERT = 1 << 2,

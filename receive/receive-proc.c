@@ -38,6 +38,8 @@ struct proc {
 	/* true: the hook supports the feature push-options */
 	bool options;
 	bool has_report; /* reading the report began */
+	/* why the talk with the hook ended early; code 0: it did not */
+	struct error failure;
 	/*
 	 * true: a line of the hook's report is malformed, or refuses a command
 	 */
@@ -312,6 +314,10 @@ static int read_version(struct proc *p, struct error *err)
 	long version = 1;
 	int ret = pktline_read(&p->in, &pkt, err);
 
+	if (ret == ERR_PEER && p->in.ended)
+		return error_set(err, ERR_PEER,
+				 "fail to negotiate version with proc-receive "
+				 "hook");
 	for (; !ret && pkt.kind == PKTLINE_DATA;
 	     ret = pktline_read(&p->in, &pkt, err)) {
 		const char *features = memchr(pkt.data, '\0', pkt.len);
@@ -400,7 +406,9 @@ static void forward_errors(struct proc *p)
 }
 
 /*
- * Do one of the two tasks of struct proc, each in its own thread. The end of
+ * Do one of the two tasks of struct proc, each in its own thread. Both tasks
+ * return 0: after an error of one task, the other one might never begin, and
+ * the hook's standard error would be lost. The end of
  * the hook's input tells the hook that nothing more will come, so the input is
  * closed when the talk is over.
  */
@@ -408,17 +416,17 @@ static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 		   struct error *err)
 {
 	struct proc *p = ctx;
-	int ret = 0;
 
 	if (task_nr == PROC_TALK) {
-		ret = talk(p, err);
+		if (!talk(p, &p->failure))
+			p->failure.code = 0;
 		sys_spawn_close_in(&p->child);
 		sys_close(p->child.out);
 		p->child.out = -1;
 	} else if (p->child.err >= 0) {
 		forward_errors(p);
 	}
-	return ret;
+	return 0;
 }
 
 /*
@@ -441,20 +449,40 @@ static int converse(struct proc *p, struct error *err)
 						r->config.keep_alive, err);
 	if (!ret)
 		ret = sys_parallel(PROC_TASKS, PROC_TASKS, do_task, p, err);
+	if (!ret && p->failure.code) {
+		*err = p->failure;
+		ret = err->code;
+	}
 	sys_ticker_stop(ticker);
 	pktline_writer_release(&p->out);
 	pktline_reader_release(&p->in);
 	return ret;
 }
 
+/* Tell the client why the hook did not run to its end. */
+static int tell_end(struct proc *p, const struct hook_program *program,
+		    struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = repo_hook_describe_end(&text, program, &p->child);
+
+	if (ret < 0)
+		error_nomem(err);
+	else if (ret)
+		receive_peer_tell(&p->r->peer, "%s", text.data);
+	buf_release(&text);
+	return ret < 0 ? ret : 0;
+}
+
 /*
- * Start the hook at `path` and wait for its end. Returns its exit code or a
- * negative error code.
+ * Start the hook at `path` and wait for its end. Returns its exit code, which
+ * is 1 if the hook could not be started, or a negative error code.
  */
 static int run(struct proc *p, char *path, struct error *err)
 {
 	struct receive *r = p->r;
 	char *argv[] = {path, NULL};
+	const struct hook_program program = {(const char *const *)argv, path};
 	struct receive_environment env;
 	unsigned flags = SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT;
 	int ret = receive_environment_init(&env, r, RECEIVE_ENV_QUARANTINE,
@@ -466,11 +494,15 @@ static int run(struct proc *p, char *path, struct error *err)
 	if (!ret)
 		ret = sys_spawn(&p->child, argv, env.strings, flags, err);
 	receive_environment_release(&env);
+	if (ret < 0 && p->child.error_nr)
+		return tell_end(p, &program, err) < 0 ? ERR_NOMEM : 1;
 	if (ret < 0)
 		return ret;
 	ret = converse(p, err);
 	send_messages(p);
 	status = sys_spawn_wait(&p->child, ret < 0 ? NULL : err);
+	if (tell_end(p, &program, ret < 0 ? NULL : err) < 0 && !ret)
+		ret = ERR_NOMEM;
 	return ret < 0 ? ret : status;
 }
 
@@ -483,7 +515,7 @@ static int run_hook(struct proc *p, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	char *path;
-	int ret = repo_hook_find(&path, p->r->repo, "proc-receive", err);
+	int ret = receive_hook_find(&path, p->r, "proc-receive", err);
 
 	if (ret < 0)
 		return ret;
@@ -533,7 +565,7 @@ int receive_proc_run(struct receive *r, struct error *err)
 {
 	struct proc p = {
 		.r = r,
-		.child = {-1, -1, -1, -1, 0},
+		.child = {.in = -1, .out = -1, .err = -1},
 		.report = RECEIVE_PROC_REPORT_INIT,
 	};
 	size_t nr = 0;

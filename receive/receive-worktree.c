@@ -7,7 +7,6 @@
 #include "receive/receive-hooks.h"
 #include "receive/receive.h"
 #include "receive/receive-worktree.h"
-#include "repo/hook.h"
 #include "repo/worktree.h"
 #include "sys/io.h"
 
@@ -125,8 +124,6 @@ int receive_worktree_find(struct receive_worktree *out, struct receive *r,
 
 /* ---- updating */
 
-static const char hook_name[] = "push-to-checkout";
-
 struct update {
 	struct receive *r;
 	struct receive_command *cmd;
@@ -145,7 +142,7 @@ static int run_git(struct update *u, const char *const *args)
 
 	for (size_t i = 0; i < ARGS_MAX && args[i]; i++)
 		argv[HEAD_NR + i] = args[i];
-	return receive_run_in(u->r, argv, NULL, u->worktree, u->err);
+	return receive_run_in(u->r, argv, u->worktree, u->err);
 }
 
 static int refuse(struct update *u, const char *why)
@@ -194,27 +191,17 @@ static int read_tree(struct update *u, const char *hex)
 	return refuse(u, "Could not update working tree to new HEAD");
 }
 
-static int run_hook(void *ctx, const char *const *argv, struct error *err)
-{
-	struct update *u = ctx;
-
-	return receive_run_in(u->r, argv, hook_name, u->worktree, err);
-}
-
 /*
  * Run the hook push-to-checkout. Returns 1 if the hook ran, 0 if there is no
  * hook, or a negative error code.
  */
 static int ask_hook(struct update *u, const char *hex)
 {
-	int ret = repo_hooks_has(u->r->repo, hook_name, u->err);
+	int ret = receive_hook_checkout(u->r, hex, u->worktree, u->err);
 
-	if (ret <= 0)
+	if (ret <= 1)
 		return ret;
-	ret = repo_hooks_run(u->r->repo, hook_name, &hex, 1, run_hook, u,
-			     u->err);
-	if (ret > 0)
-		ret = refuse(u, "push-to-checkout hook declined");
+	ret = refuse(u, "push-to-checkout hook declined");
 	return ret < 0 ? ret : 1;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "receive/receive.h"
+#include "repo/hook.h"
 
 /*
  * Disables settings that a push into a local copy does not support (struct
@@ -27,6 +28,7 @@ int receive_init(struct receive *r, const struct receive_options *options,
 	int ret;
 
 	memset(r, 0, sizeof(*r));
+	r->hook_advice = (struct buf)BUF_INIT;
 	r->options = options;
 	r->repo = options->repo;
 	receive_request_init(&r->request, r->repo->algo);
@@ -36,6 +38,8 @@ int receive_init(struct receive *r, const struct receive_options *options,
 		return ret;
 	r->peer.in.tap = r->peer.out.tap = summary_tap(&r->summary);
 	ret = receive_config_load(&r->config, &r->repo->config, err);
+	if (!ret)
+		ret = repo_hooks_check_path(r->repo, err);
 	if (ret < 0)
 		return ret;
 	if (options->target)
@@ -82,6 +86,7 @@ void receive_release(struct receive *r)
 		refview_release(&r->refs);
 	summary_release(&r->summary);
 	receive_peer_release(&r->peer);
+	buf_release(&r->hook_advice);
 }
 
 /*

@@ -331,6 +331,8 @@ struct receive {
 	bool refs_are_open;
 	struct receive_request request;
 	struct receive_cert cert;
+	/* all advice about hooks that was given: see struct hook_runner */
+	struct buf hook_advice;
 	struct summary summary; /* for traces */
 	/*
 	 * the directory that holds the objects of the push until they are

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds hooks and runs them. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +12,16 @@
 
 /* ---- hooks that are programs in the hooks directory */
 
+static const char hooks_path[] = "core.hookspath";
+
 /*
- * Shortens a path below the repository or its work tree if that is the working
- * directory. Messages of a hook often have the path of the hook, and clients of
- * a server should not see the server's directories.
+ * Shortens a path below the repository or its work tree if that is the
+ * directory in which the hook runs. Messages of a hook often have the path of
+ * the hook, and clients of a server should not see the server's directories.
  */
-static void shorten(char *path, const struct repo *repo)
+static void shorten(char *path, const struct repo *repo, const char *dir)
 {
-	char *here = sys_realpath(".", NULL);
+	char *here = sys_realpath(dir ? dir : ".", NULL);
 	size_t len = here ? strlen(here) : 0;
 
 	if (here && starts_with(path, here) && path[len] == '/' &&
@@ -28,38 +31,122 @@ static void shorten(char *path, const struct repo *repo)
 	free(here);
 }
 
-static int name_dir(struct buf *out, const struct repo *repo)
+static int unexpanded(const char *value, struct error *err)
 {
-	const char *value = config_string(&repo->config, "core.hookspath");
+	return error_set(err, ERR_INVALID, "failed to expand user dir in: '%s'",
+			 value);
+}
+
+static int name_dir(struct buf *out, const struct repo *repo, const char *where,
+		    struct error *err)
+{
+	const char *value = config_string(&repo->config, hooks_path);
 	char *dir = value ? config_expand_path(value)
 			  : repo_common_path(repo, "hooks");
 	int ret;
 
-	if (dir && !value)
-		shorten(dir, repo);
-	ret = dir ? buf_append_str(out, dir) : ERR_NOMEM;
+	if (!dir)
+		return value ? unexpanded(value, err) : error_nomem(err);
+	if (!value)
+		shorten(dir, repo, where);
+	ret = buf_append_str(out, dir);
 	free(dir);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+int repo_hooks_check_path(const struct repo *repo, struct error *err)
+{
+	const struct config_entry *entry = config_find(&repo->config,
+						       hooks_path);
+	char *dir;
+
+	if (!entry)
+		return 0;
+	if (!entry->value)
+		return error_set(err, ERR_INVALID, "missing value for '%s'",
+				 hooks_path);
+	dir = config_expand_path(entry->value);
+	if (!dir)
+		return unexpanded(entry->value, err);
+	free(dir);
+	return 0;
+}
+
+/* Gives advice, once if the caller remembers it. */
+static void advise(const struct hook_runner *runner, const char *text)
+{
+	struct buf *given = runner->advice;
+
+	if (!runner->advise ||
+	    (given && given->len && strstr(given->data, text)))
+		return;
+	runner->advise(runner->ctx, text);
+	if (given)
+		buf_append_str(given, text);
+}
+
+static int advise_ignored(const struct hook_runner *runner,
+			  const struct repo *repo, const char *path)
+{
+	struct buf text = BUF_INIT;
+	bool wanted = true;
+	int ret;
+
+	if (config_bool(&repo->config, "advice.ignoredhook", &wanted, NULL) >=
+		    0 &&
+	    !wanted)
+		return 0;
+	ret = buf_printf(&text,
+			 "hint: The '%s' hook was ignored because it's not set "
+			 "as executable.\n"
+			 "hint: You can disable this warning with `git config "
+			 "set advice.ignoredHook false`.\n",
+			 path);
+	if (!ret)
+		advise(runner, text.data);
+	buf_release(&text);
+	return ret;
+}
+
+/*
+ * Finds out whether this process may execute the file at `path`, which starts
+ * in `dir`. Returns 1 if so, 0 if there is no file, ERR_DENIED if not, or
+ * ERR_NOMEM.
+ */
+static int look_at(const char *path, const char *dir)
+{
+	struct buf full = BUF_INIT;
+	int ret = 0;
+
+	if (dir && *path != '/')
+		ret = buf_printf(&full, "%s/", dir);
+	if (!ret)
+		ret = buf_append_str(&full, path);
+	if (!ret)
+		ret = sys_may_execute(full.data);
+	buf_release(&full);
 	return ret;
 }
 
 int repo_hook_find(char **path, const struct repo *repo, const char *name,
-		   struct error *err)
+		   const struct hook_runner *runner, struct error *err)
 {
 	struct buf b = BUF_INIT;
-	struct sys_stat st;
+	int ret = name_dir(&b, repo, runner->dir, err);
 
 	*path = NULL;
-	if (name_dir(&b, repo) < 0 || buf_printf(&b, "/%s", name) < 0) {
-		buf_release(&b);
-		return error_nomem(err);
-	}
-	if (sys_stat(&st, b.data, NULL) < 0 || !st.is_file ||
-	    !(st.mode & 0111)) {
-		buf_release(&b);
-		return 0;
-	}
-	*path = buf_detach(&b, NULL);
-	return 1;
+	if (!ret && buf_printf(&b, "/%s", name) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = look_at(b.data, runner->dir);
+	if (ret == ERR_DENIED)
+		ret = advise_ignored(runner, repo, b.data);
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	if (ret > 0)
+		*path = buf_detach(&b, NULL);
+	buf_release(&b);
+	return ret;
 }
 
 /* ---- hooks that are commands in the configuration */
@@ -109,6 +196,8 @@ struct hook_name {
 
 /* All configured hooks. The hooks for `event` are marked by is_listed. */
 struct listing {
+	const struct repo *repo;
+	const struct hook_runner *runner;
 	const char *event;
 	struct hook_name *names; /* owned */
 	size_t nr, alloc;
@@ -127,25 +216,43 @@ static int refuse_event(const struct hook_name *name, struct error *err)
 			return error_set(
 				err, ERR_INVALID,
 				"hook friendly-name '%s' collides with a "
-				"known event name",
+				"known event name; please choose a different "
+				"friendly-name",
 				events[i]);
 	return 0;
 }
 
 /*
- * If `key` is "hook.<name>.event", sets *name to the name of the hook and
+ * If `key` is "hook.<name>.<variable>", sets *name to the name of the hook and
  * returns true. Returns false for another key.
  */
-static bool is_event_key(struct hook_name *name, const char *key)
+static bool is_key(struct hook_name *name, const char *key,
+		   const char *variable)
 {
-	static const char first[] = "hook.", last[] = ".event";
-	size_t len = strlen(key), around = sizeof(first) + sizeof(last) - 2;
+	static const char first[] = "hook.";
+	const char *last = strrchr(key, '.');
 
-	if (len < around || strcmp(key + len - sizeof(last) + 1, last) != 0)
+	if (last < key + sizeof(first) - 1 || strcmp(last + 1, variable) != 0)
 		return false;
-	*name = (struct hook_name){key + sizeof(first) - 1, len - around,
+	*name = (struct hook_name){key + sizeof(first) - 1,
+				   (size_t)(last - key) - (sizeof(first) - 1),
 				   false};
 	return true;
+}
+
+/*
+ * Refuses a key of a hook that has no value. Returns 0 or ERR_INVALID.
+ */
+static int check_value(const struct config_entry *entry, struct error *err)
+{
+	static const char *const variables[] = {"command", "event", "enabled"};
+	struct hook_name name;
+
+	for (size_t i = 0; !entry->value && i < ARRAY_NR(variables); i++)
+		if (is_key(&name, entry->key, variables[i]))
+			return error_set(err, ERR_INVALID,
+					 "missing value for '%s'", entry->key);
+	return 0;
 }
 
 static void forget(struct listing *list, size_t i)
@@ -158,13 +265,13 @@ static void forget(struct listing *list, size_t i)
 static int take_event(void *ctx, const struct config_entry *entry)
 {
 	struct listing *list = ctx;
-	const char *value = entry->value ? entry->value : "";
+	const char *value = entry->value;
 	struct hook_name name;
 	size_t i = 0;
-	int ret;
+	int ret = check_value(entry, list->err);
 
-	if (!is_event_key(&name, entry->key))
-		return 0;
+	if (ret < 0 || !is_key(&name, entry->key, "event"))
+		return ret;
 	ret = refuse_event(&name, list->err);
 	if (ret < 0)
 		return ret;
@@ -215,28 +322,41 @@ static int is_enabled(const struct repo *repo, const struct hook_name *name)
 	return !value || config_parse_bool(value) != 0;
 }
 
+static int warn_disabled(const struct listing *list,
+			 const struct hook_name *name)
+{
+	struct buf text = BUF_INIT;
+	int ret = buf_printf(&text,
+			     "warning: disabled hook '%.*s' has no command "
+			     "configured\n",
+			     (int)name->len, name->p);
+
+	if (!ret)
+		advise(list->runner, text.data);
+	buf_release(&text);
+	return ret;
+}
+
 /*
  * Finds the command of a configured hook. Returns 1 with *command set, 0 if the
  * hook is disabled, or a negative error code.
  */
-static int find_command(const char **command, const struct repo *repo,
-			const struct hook_name *name, struct error *err)
+static int find_command(const char **command, const struct listing *list,
+			const struct hook_name *name)
 {
-	int ret = is_enabled(repo, name);
+	int ret = is_enabled(list->repo, name);
 
-	if (ret > 0 && look_up(command, repo, name, "command") < 0)
+	if (ret >= 0 && look_up(command, list->repo, name, "command") < 0)
 		ret = ERR_NOMEM;
+	if (!ret && !*command)
+		ret = warn_disabled(list, name);
 	if (ret < 0)
-		return error_nomem(err);
+		return error_nomem(list->err);
 	if (ret && !*command)
-		return error_set(err, ERR_INVALID,
+		return error_set(list->err, ERR_INVALID,
 				 "'hook.%.*s.command' must be configured or "
 				 "'hook.%.*s.event' must be removed; aborting.",
 				 (int)name->len, name->p, (int)name->len,
-				 name->p);
-	if (ret && !**command)
-		return error_set(err, ERR_INVALID,
-				 "'hook.%.*s.command' is empty", (int)name->len,
 				 name->p);
 	return ret;
 }
@@ -273,10 +393,11 @@ static int add_command(struct hooks *hooks, const char *command)
  * code.
  */
 static int list_configured(struct hooks *hooks, const struct repo *repo,
-			   const char *event, struct error *err)
+			   const char *event, const struct hook_runner *runner,
+			   struct error *err)
 {
 	const struct hook_name all = {event, strlen(event), true};
-	struct listing list = {.event = event, .err = err};
+	struct listing list = {repo, runner, .event = event, .err = err};
 	int ret = config_each(&repo->config, "hook.", take_event, &list);
 	int enabled = is_enabled(repo, &all);
 
@@ -285,7 +406,7 @@ static int list_configured(struct hooks *hooks, const struct repo *repo,
 	for (size_t i = 0; ret >= 0 && i < list.nr; i++) {
 		const char *command = NULL;
 
-		ret = find_command(&command, repo, &list.names[i], err);
+		ret = find_command(&command, &list, &list.names[i]);
 		if (ret > 0 && enabled && list.names[i].is_listed &&
 		    add_command(hooks, command) < 0)
 			ret = error_nomem(err);
@@ -299,22 +420,22 @@ static int list_configured(struct hooks *hooks, const struct repo *repo,
  * error. Returns 0 or a negative error code.
  */
 static int hooks_list(struct hooks *hooks, const struct repo *repo,
-		      const char *event, struct error *err)
+		      const char *event, const struct hook_runner *runner,
+		      struct error *err)
 {
 	int ret;
 
 	*hooks = (struct hooks){0};
-	ret = list_configured(hooks, repo, event, err);
+	ret = list_configured(hooks, repo, event, runner, err);
 	if (!ret)
-		ret = repo_hook_find(&hooks->path, repo, event, err);
+		ret = repo_hook_find(&hooks->path, repo, event, runner, err);
 	return ret < 0 ? ret : 0;
 }
 
 struct starter {
 	const char *const *args;
 	size_t arg_nr;
-	int (*run)(void *ctx, const char *const *argv, struct error *err);
-	void *ctx;
+	const struct hook_runner *runner;
 	/*
 	 * array with room for the words that start a shell and the hook's
 	 * arguments
@@ -326,17 +447,23 @@ struct starter {
  * Appends the arguments of the hook to the first `nr` elements of argv, and
  * runs the hook. Returns the result of the callback `run`.
  */
-static int start(const struct starter *s, size_t nr, struct error *err)
+static int start(const struct starter *s, size_t nr, const char *name,
+		 struct error *err)
 {
+	const struct hook_program program = {s->argv, name};
+
 	for (size_t i = 0; i < s->arg_nr; i++)
 		s->argv[nr + i] = s->args[i];
 	s->argv[nr + s->arg_nr] = NULL;
-	return s->run(s->ctx, s->argv, err);
+	return s->runner->run(s->runner->ctx, &program, err);
 }
 
 /*
- * Runs a configured hook by: sh -c '<command> "$@"' <command> <args>. Returns
- * the result of the callback `run`, or ERR_NOMEM.
+ * Runs a configured hook. As in Git, the command is a program if it has no
+ * character that is special to a shell. Otherwise: sh -c '<command> "$@"'
+ * <command> <args>. Without arguments, "$@" is left out, because after
+ * "check;" it would change the exit code to 0. Returns the result of the
+ * callback `run`, or ERR_NOMEM.
  */
 static int start_command(const struct starter *s, const char *command,
 			 struct error *err)
@@ -344,14 +471,18 @@ static int start_command(const struct starter *s, const char *command,
 	struct buf script = BUF_INIT;
 	int ret;
 
-	if (buf_printf(&script, "%s \"$@\"", command) < 0) {
+	s->argv[0] = command;
+	if (!strpbrk(command, "\"#$%&'()*;<=>?[\\`|~ \t\n"))
+		return start(s, 1, command, err);
+	if (buf_printf(&script, "%s%s", command, s->arg_nr ? " \"$@\"" : "") <
+	    0) {
 		ret = error_nomem(err);
 	} else {
 		s->argv[0] = "sh";
 		s->argv[1] = "-c";
 		s->argv[2] = script.data;
 		s->argv[3] = command;
-		ret = start(s, 4, err);
+		ret = start(s, 4, command, err);
 	}
 	buf_release(&script);
 	return ret;
@@ -359,13 +490,11 @@ static int start_command(const struct starter *s, const char *command,
 
 int repo_hooks_run(const struct repo *repo, const char *event,
 		   const char *const *args, size_t arg_nr,
-		   int (*run)(void *ctx, const char *const *argv,
-			      struct error *err),
-		   void *ctx, struct error *err)
+		   const struct hook_runner *runner, struct error *err)
 {
-	struct starter s = {args, arg_nr, run, ctx, NULL};
+	struct starter s = {args, arg_nr, runner, NULL};
 	struct hooks hooks;
-	int ret = hooks_list(&hooks, repo, event, err), code = 0;
+	int ret = hooks_list(&hooks, repo, event, runner, err), code = 0;
 
 	if (ret < 0 || (!hooks.nr && !hooks.path))
 		goto out;
@@ -378,7 +507,7 @@ int repo_hooks_run(const struct repo *repo, const char *event,
 	}
 	if (ret >= 0 && hooks.path) {
 		s.argv[0] = hooks.path;
-		ret = start(&s, 1, err);
+		ret = start(&s, 1, hooks.path, err);
 		code = ret ? ret : code;
 	}
 out:
@@ -388,13 +517,33 @@ out:
 }
 
 int repo_hooks_has(const struct repo *repo, const char *event,
-		   struct error *err)
+		   const struct hook_runner *runner, struct error *err)
 {
 	struct hooks hooks;
-	int ret = hooks_list(&hooks, repo, event, err);
+	int ret = hooks_list(&hooks, repo, event, runner, err);
 
 	if (!ret)
 		ret = hooks.nr || hooks.path;
 	hooks_release(&hooks);
 	return ret;
+}
+
+int repo_hook_describe_end(struct buf *out, const struct hook_program *program,
+			   const struct sys_child *child)
+{
+	int ret;
+
+	if (child->error_nr)
+		ret = buf_printf(out,
+				 strchr(program->argv[0], '/')
+					 ? "fatal: cannot exec '%s': %s\n"
+					 : "error: cannot run %s: %s\n",
+				 program->name, strerror(child->error_nr));
+	else if (child->signal_nr && child->signal_nr != SIGINT &&
+		 child->signal_nr != SIGQUIT && child->signal_nr != SIGPIPE)
+		ret = buf_printf(out, "error: %s died of signal %d\n",
+				 program->name, child->signal_nr);
+	else
+		return 0;
+	return ret < 0 ? ret : 1;
 }

@@ -554,7 +554,43 @@ test_expect_success 'a hook that cannot run in the state aborted changes nothing
 	printf "start\nabort\n" | git update-ref --stdin >actual 2>err &&
 	printf "start: ok\nabort: ok\n" >expect &&
 	test_cmp expect actual &&
-	grep "^error: " err
+	grep "^fatal: cannot exec ${SQ}.git/hooks/reference-transaction${SQ}:" \
+		err
+'
+
+test_expect_success 'a hook that is killed or cannot be started refuses' '
+	cd "$TRASH" && twins && cd ours && hook=.git/hooks/reference-transaction &&
+	refuses="fatal: in ${SQ}preparing${SQ} phase, update aborted by the reference-transaction hook" &&
+	printf "#!/nonexistent\n" >$hook && chmod +x $hook &&
+	test_expect_code 128 git update-ref refs/heads/x $A 2>err &&
+	cannot="fatal: cannot exec ${SQ}$hook${SQ}: No such file or directory" &&
+	printf "%s\n" "$cannot" "$cannot" "$refuses" >expect &&
+	test_cmp expect err &&
+	printf "#!/bin/sh\nkill -9 \$\$\n" >$hook &&
+	test_expect_code 128 git update-ref refs/heads/x $A 2>err &&
+	killed="error: $hook died of signal 9" &&
+	printf "%s\n" "$killed" "$killed" "$refuses" >expect &&
+	test_cmp expect err
+'
+
+test_expect_success 'one hint about a hook that is not executable' '
+	cd "$TRASH" && twins && cd ours && hook=.git/hooks/reference-transaction &&
+	echo "exit 1" >$hook &&
+	git update-ref refs/heads/x $A 2>err &&
+	grep "^hint: The ${SQ}$hook${SQ} hook was ignored because" err >hints &&
+	test_line_count 1 hints &&
+	git -c advice.ignoredHook=false update-ref refs/heads/y $A 2>err &&
+	test_cmp /dev/null err
+'
+
+# Hooks run in the top directory, and a relative core.hooksPath starts there.
+test_expect_success 'a relative core.hooksPath from a subdirectory' '
+	cd "$TRASH" && twins && cd ours && mkdir -p mine sub &&
+	printf "#!/bin/sh\necho \"\$0 in \${PWD##*/}\" >&2\n" >mine/reference-transaction &&
+	chmod +x mine/reference-transaction &&
+	git -C sub -c core.hooksPath=mine update-ref refs/heads/x $A 2>err &&
+	yes "mine/reference-transaction in ours" | sed 3q >expect &&
+	test_cmp expect err
 '
 
 test_expect_success 'a ref is not set to an object that is damaged in a pack' '
@@ -628,7 +664,7 @@ test_expect_success STRACE 'hooks are looked for once for each state' '
 	strace -e trace=%file -o log git update-ref refs/heads/one $A &&
 	yes "$ZERO $A refs/heads/one" | sed 3q >expect &&
 	test_cmp expect said &&
-	grep "stat.*$hook" log >looked &&
+	grep "access.*$hook" log >looked &&
 	test_line_count 3 looked
 '
 

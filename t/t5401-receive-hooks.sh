@@ -6,6 +6,7 @@ test_description='receive-pack: hooks, push options, quarantine, alternates'
 
 OURS=$GITREACH_BUILD/bin/git-receive-pack
 export OURS
+SQ="'"
 
 # hook <repository> <name>: install standard input as a hook.
 hook () {
@@ -234,6 +235,121 @@ test_expect_success 'a push into a repository with an alternate' '
 	grep "^1 " count
 '
 
+# ---- hooks that do not run to their end
+
+# refused <why>: push to ours.git, and expect that all is refused with this reason and
+# that the client gets the lines of standard input.
+refused () {
+	sed "s/^/remote: /" >expect &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git main 2>err &&
+	grep "^remote: " err | sed "s/ *$//" >actual &&
+	test_cmp expect actual &&
+	grep "remote rejected.*($1)" err &&
+	test_must_fail stock -C ours.git rev-parse -q --verify main
+}
+
+test_expect_success 'a hook that a signal kills' '
+	rm -rf ours.git && repo_init ours.git &&
+	echo "kill -9 \$\$" | hook ours.git pre-receive &&
+	echo "error: hooks/pre-receive died of signal 9" |
+		refused "pre-receive hook declined" &&
+	echo "exit 137" | hook ours.git pre-receive &&
+	refused "pre-receive hook declined" </dev/null &&
+	echo "kill -INT \$\$" | hook ours.git pre-receive &&
+	refused "pre-receive hook declined" </dev/null
+'
+
+test_expect_success 'a hook without its interpreter refuses the push' '
+	rm -rf ours.git && repo_init ours.git &&
+	mkdir -p ours.git/hooks &&
+	printf "#!/no/such/shell\n" >ours.git/hooks/pre-receive &&
+	chmod +x ours.git/hooks/pre-receive &&
+	echo "fatal: cannot exec ${SQ}hooks/pre-receive${SQ}: No such file" \
+		"or directory" | refused "pre-receive hook declined" &&
+	mv ours.git/hooks/pre-receive ours.git/hooks/update &&
+	{
+		echo "fatal: cannot exec ${SQ}hooks/update${SQ}: No such" \
+			"file or directory" &&
+		echo "error: hook declined to update refs/heads/main"
+	} | refused "hook declined"
+'
+
+test_expect_success 'a directory in the place of a hook refuses the push' '
+	rm -rf ours.git && repo_init ours.git &&
+	mkdir -p ours.git/hooks/pre-receive &&
+	echo "fatal: cannot exec ${SQ}hooks/pre-receive${SQ}: Permission" \
+		"denied" | refused "pre-receive hook declined"
+'
+
+test_expect_success 'a hook after the push that cannot be started changes nothing' '
+	rm -rf ours.git && repo_init ours.git &&
+	mkdir -p ours.git/hooks &&
+	for name in post-receive post-update
+	do
+		printf "#!/no/such/shell\n" >ours.git/hooks/$name &&
+		chmod +x ours.git/hooks/$name || return 1
+	done &&
+	stock -C client.git push --receive-pack="$OURS" ../ours.git main \
+		2>err &&
+	grep "^remote: fatal: cannot exec ${SQ}hooks/post-receive${SQ}" err &&
+	grep "^remote: fatal: cannot exec ${SQ}hooks/post-update${SQ}" err
+'
+
+# The hint is for the owner of the server, so it does not go to the client.
+test_expect_success 'a hint about hooks that are not executable' '
+	rm -rf ours.git && repo_init ours.git &&
+	mkdir -p ours.git/hooks &&
+	for name in pre-receive update reference-transaction
+	do
+		echo "exit 1" >ours.git/hooks/$name || return 1
+	done &&
+	printf "#!/bin/sh\nexec \"$OURS\" \"\$@\" 2>told\n" >server &&
+	chmod +x server &&
+	stock -C client.git push -q --receive-pack=../server ../ours.git \
+		main main:other 2>err &&
+	test_cmp /dev/null err &&
+	for name in pre-receive update reference-transaction
+	do
+		echo "hint: The ${SQ}hooks/$name${SQ} hook was ignored" \
+			"because it${SQ}s not set as executable." || return 1
+	done >expect &&
+	grep "^hint: The" client.git/told >actual &&
+	test_cmp expect actual &&
+	grep "git config set advice.ignoredHook false" client.git/told &&
+	stock -C ours.git config advice.ignoredHook false &&
+	stock -C client.git push -q --receive-pack=../server ../ours.git \
+		main:more &&
+	test_cmp /dev/null client.git/told
+'
+
+test_expect_success 'an invalid core.hooksPath refuses all pushes' '
+	rm -rf ours.git && repo_init ours.git &&
+	stock -C ours.git config core.hooksPath "~nosuchuser/hooks" &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git main 2>err &&
+	grep "^fatal: failed to expand user dir in: ${SQ}~nosuchuser/hooks" err &&
+	stock -C ours.git config --unset core.hooksPath &&
+	printf "[core]\n\thooksPath\n" >>ours.git/config &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git main 2>err &&
+	grep "^fatal: missing value for ${SQ}core.hookspath${SQ}" err
+'
+
+test_expect_success 'the number of push options is also set if they are not allowed' '
+	rm -rf ours.git && repo_init ours.git &&
+	for name in pre-receive post-receive
+	do
+		echo "echo \$GIT_PUSH_OPTION_COUNT" | hook ours.git $name ||
+			return 1
+	done &&
+	GIT_PUSH_OPTION_COUNT=7 stock -C client.git push \
+		--receive-pack="$OURS" ../ours.git main 2>err &&
+	sed -n "s/^remote: //p" err | sed "s/ *$//" >actual &&
+	printf "0\n0\n" >expect &&
+	test_cmp expect actual
+'
+
 # ---- configured hooks, new in Git 2.54
 
 test_expect_success 'configured hooks run before the hook in hooks/' '
@@ -282,8 +398,43 @@ test_expect_success 'a configured hook that cannot be run refuses the push' '
 	test_must_fail stock -C ours.git rev-parse -q --verify third
 '
 
+# Without arguments, the shell gets no "$@": it would succeed after "false;".
+test_expect_success 'a configured command that ends with a semicolon refuses the push' '
+	rm -rf ours.git && repo_init ours.git &&
+	stock -C ours.git config hook.a.event pre-receive &&
+	stock -C ours.git config hook.a.command "echo no; false;" &&
+	echo no | refused "pre-receive hook declined"
+'
+
+test_expect_success 'a configured command that does not exist refuses the push' '
+	stock -C ours.git config hook.a.command no-such-command &&
+	echo "error: cannot run no-such-command: No such file or directory" |
+		refused "pre-receive hook declined" &&
+	stock -C ours.git config hook.a.command "" &&
+	echo "error: cannot run : No such file or directory" |
+		refused "pre-receive hook declined" &&
+	stock -C ours.git config hook.a.command "kill -9 \$\$;" &&
+	echo "error: kill -9 \$\$; died of signal 9" |
+		refused "pre-receive hook declined"
+'
+
+test_expect_success 'a key of a configured hook without a value refuses the push' '
+	for key in event command enabled
+	do
+		rm -rf ours.git && repo_init ours.git &&
+		printf "[hook \"a\"]\n\tevent = update\n\tcommand = true\n\t$key\n" \
+			>>ours.git/config &&
+		test_must_fail stock -C client.git push \
+			--receive-pack="$OURS" ../ours.git main 2>err &&
+		grep "missing value for ${SQ}hook.a.$key${SQ}" err &&
+		test_must_fail stock -C ours.git rev-parse -q --verify main ||
+			return 1
+	done
+'
+
 test_expect_success 'update-ref runs configured reference-transaction hooks' '
-	stock -C ours.git config --unset hook.three.event &&
+	rm -rf ours.git && repo_init ours.git &&
+	stock -C client.git push -q ../ours.git main &&
 	stock -C ours.git config hook.four.event reference-transaction &&
 	stock -C ours.git config hook.four.command "cat; echo" &&
 	"$GIT" -C ours.git update-ref refs/heads/fourth main 2>err &&

@@ -223,6 +223,43 @@ test_expect_success 'a hook that ends at once is named in the message' '
 	done
 '
 
+# The hook may end before its standard error is read.
+test_expect_success 'the client gets the last words of a hook that ends at once' '
+	rm -rf ours.git &&
+	cp -R plain.git ours.git &&
+	printf "#!/bin/sh\necho last words >&2\n" \
+		>ours.git/hooks/proc-receive &&
+	chmod +x ours.git/hooks/proc-receive &&
+	for i in 1 2 3 4 5 6 7 8 9 10
+	do
+		test_must_fail stock -C client.git push \
+			--receive-pack="$OURS" ../ours.git \
+			main:refs/for/x 2>err &&
+		grep "^remote: last words" err || return 1
+	done
+'
+
+test_expect_success 'a hook that is killed, or that cannot be started' '
+	printf "#!/bin/sh\nkill -9 \$\$\n" >ours.git/hooks/proc-receive &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git main:refs/for/x 2>err &&
+	grep "^remote: error: hooks/proc-receive died of signal 9" err &&
+	printf "#!/no/such/shell\n" >ours.git/hooks/proc-receive &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git main:refs/for/x main:refs/heads/x 2>err &&
+	grep "^remote: fatal: cannot exec .hooks/proc-receive.: No such" err &&
+	grep "rejected.*refs/for/x (fail to run proc-receive hook)" err &&
+	grep "new branch.*x$" err
+'
+
+test_expect_success 'a hook whose answer ends inside a packet' '
+	printf "#!/bin/sh\nhead -c 4 >/dev/null\necho hi\n" \
+		>ours.git/hooks/proc-receive &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git main:refs/for/x 2>err &&
+	grep "^remote: error: fail to negotiate version with proc-receive" err
+'
+
 test_expect_success 'a hook that breaks the protocol fails only its commands' '
 	for answer in zzzz 000eversion=9 ""
 	do
