@@ -145,12 +145,8 @@ static int parse_valued(struct rev_list_run *r, const char ***argv)
 		return parse_missing(r, arg + 10);
 	} else if (!strncmp(arg, "--disk-usage=", 13)) {
 		r->o.disk_usage = r->o.disk_usage_human = true;
-		if (strcmp(arg + 13, "human") != 0)
-			return error_set(r->err, ERR_INVALID,
-					 "invalid value for "
-					 "'--disk-usage=<format>': '%s', the "
-					 "only allowed format is 'human'",
-					 arg + 13);
+		if (strcmp(arg + 13, "human") != 0 && !r->o.bad_disk_usage)
+			r->o.bad_disk_usage = arg + 13;
 	} else {
 		return 0;
 	}
@@ -292,6 +288,21 @@ static int prefer_line_error(struct rev_list_run *r)
 	return r->err->code;
 }
 
+/*
+ * Check the format of --disk-usage. As stock Git does, call this after all
+ * other arguments and the lines of standard input were parsed. `ret` is the
+ * result of that: if it is an error, it is returned.
+ */
+static int check_disk_usage(struct rev_list_run *r, int ret)
+{
+	if (ret < 0 || !r->o.bad_disk_usage)
+		return ret;
+	return error_set(r->err, ERR_INVALID,
+			 "invalid value for '--disk-usage=<format>': '%s', the "
+			 "only allowed format is 'human'",
+			 r->o.bad_disk_usage);
+}
+
 int rev_list_parse(struct rev_list_run *r, const char **argv)
 {
 	bool has_dashes = false;
@@ -326,5 +337,5 @@ int rev_list_parse(struct rev_list_run *r, const char **argv)
 		if (!ret)
 			return unknown_option(r, *argv);
 	}
-	return parse_rest(r, argv);
+	return check_disk_usage(r, parse_rest(r, argv));
 }

@@ -43,6 +43,7 @@ struct rev_list_options {
 	bool unpacked;
 	bool in_commit_order;
 	bool disk_usage, disk_usage_human;
+	const char *bad_disk_usage; /* The wrong format, or NULL. */
 	bool filter_provided;
 	bool print_omitted;
 	bool exclude_promisor;
