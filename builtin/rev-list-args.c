@@ -103,7 +103,8 @@ static int parse_flag(struct rev_list_run *r, const char *arg)
 	return 0;
 }
 
-static int parse_missing(struct rev_list_run *r, const char *value)
+/* Returns whether `name` is a value of --missing. */
+static bool missing_by_name(enum rev_list_missing *missing, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -117,11 +118,18 @@ static int parse_missing(struct rev_list_run *r, const char *value)
 	};
 
 	for (size_t i = 0; i < ARRAY_NR(values); i++) {
-		if (strcmp(value, values[i].name) != 0)
+		if (strcmp(name, values[i].name) != 0)
 			continue;
-		r->o.missing = values[i].missing;
-		return 1;
+		*missing = values[i].missing;
+		return true;
 	}
+	return false;
+}
+
+static int parse_missing(struct rev_list_run *r, const char *value)
+{
+	if (missing_by_name(&r->o.missing, value))
+		return 1;
 	return error_set(r->err, ERR_UNSUPPORTED,
 			 "--missing=%s is not supported", value);
 }
@@ -303,10 +311,34 @@ static int check_disk_usage(struct rev_list_run *r, int ret)
 			 r->o.bad_disk_usage);
 }
 
+/*
+ * Check whether --exclude-promisor-objects and a --missing that allows missing
+ * objects are both given. As in stock Git, this error precedes all others.
+ */
+static int check_missing(struct rev_list_run *r, const char **argv)
+{
+	enum rev_list_missing missing = MISSING_ERROR;
+	bool excludes = false;
+
+	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+		if (!strcmp(*argv, "--exclude-promisor-objects"))
+			excludes = true;
+		else if (!strncmp(*argv, "--missing=", 10))
+			missing_by_name(&missing, *argv + 10);
+	}
+	if (!excludes || missing == MISSING_ERROR)
+		return 0;
+	return error_set(r->err, ERR_INVALID,
+			 "options '--exclude_promisor_objects' and '--missing' "
+			 "cannot be used together");
+}
+
 int rev_list_parse(struct rev_list_run *r, const char **argv)
 {
 	bool has_dashes = false;
 
+	if (check_missing(r, argv + 1) < 0)
+		return ERR_INVALID;
 	for (size_t i = 1; argv[i]; i++)
 		has_dashes |= !strcmp(argv[i], "--");
 	for (argv++; *argv; argv++) {
