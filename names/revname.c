@@ -493,7 +493,8 @@ static bool parse_number(const char *p, size_t len, size_t *n)
  * Resolves a name that find_peel() has parsed. If the object cannot be peeled
  * to the type, takes all text after the last "@{" for a date, as in stock Git:
  * "main@{yesterday}^{tag}" then means main@{yesterday}, because the parser of
- * dates ignores the rest. Returns 0 or a negative error code.
+ * dates ignores the rest. A text that begins with "-" is no date. Returns 0 or
+ * a negative error code.
  */
 static int resolve_peel(struct resolver *r, struct oid *out, const char *name,
 			size_t len, size_t open, size_t type_len)
@@ -506,7 +507,7 @@ static int resolve_peel(struct resolver *r, struct oid *out, const char *name,
 		return ret;
 	while (at && (name[at] != '{' || name[at - 1] != '@'))
 		at--;
-	if (!at)
+	if (!at || name[at + 1] == '-')
 		return ret;
 	r->err = &why;
 	if (!resolve_selector(r, out, name, len, at))
