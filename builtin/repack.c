@@ -183,25 +183,23 @@ static int check_args(const struct args *a, struct error *err)
 	return 0;
 }
 
+/* A numeric option of pack-objects. `text`: NULL: it is not given. */
+struct number {
+	const char *name, *text;
+};
+
 /*
- * Parses the numeric options, in the order of stock Git. Returns 0, or prints
- * an error and returns 129 or 128.
+ * Parses the `nr` numbers *given, in this order, as options of pack-objects.
+ * Returns 0, or prints an error and returns 129 or 128.
  */
-static int parse_numbers(struct args *a)
+static int parse_given(struct pack_args *packing, const struct number *given,
+		       size_t nr)
 {
-	const struct option options[] = {PACK_ARGS_NUMBERS(&a->packing), {0}};
-	const struct {
-		const char *name, *text;
-	} given[] = {
-		{"window", a->window},
-		{"window-memory", a->window_memory},
-		{"depth", a->depth},
-		{"threads", a->threads},
-	};
+	const struct option options[] = {PACK_ARGS_NUMBERS(packing), {0}};
 	struct buf word = BUF_INIT;
 	int ret = 0;
 
-	for (size_t i = 0; ret >= 0 && i < ARRAY_NR(given); i++) {
+	for (size_t i = 0; ret >= 0 && i < nr; i++) {
 		const char *argv[] = {"repack", NULL, NULL};
 
 		if (!given[i].text)
@@ -216,15 +214,49 @@ static int parse_numbers(struct args *a)
 		ret = options_parse(2, argv, options, usage_text);
 	}
 	buf_release(&word);
-	if (ret < 0)
-		return options_failed(ret);
+	return ret < 0 ? options_failed(ret) : 0;
+}
+
+/*
+ * Parses the numeric options, in the order of stock Git. Returns 0, or prints
+ * an error and returns 129 or 128.
+ */
+static int parse_numbers(struct args *a)
+{
+	const struct number given[] = {
+		{"window", a->window},
+		{"window-memory", a->window_memory},
+		{"depth", a->depth},
+		{"threads", a->threads},
+	};
+	int ret = parse_given(&a->packing, given, ARRAY_NR(given));
+
 	/*
 	 * As in stock Git, repack accepts version 0 as the default, although
 	 * pack-objects refuses it.
 	 */
-	if (!a->packing.name_hash_version)
+	if (!ret && !a->packing.name_hash_version)
 		a->packing.name_hash_version = -1;
-	return 0;
+	return ret;
+}
+
+/*
+ * Parses repack.cruftWindow and similar variables into *packing. Stock Git
+ * gives their texts to pack-objects as options, so a wrong value is reported as
+ * a wrong option. Returns 0, or prints an error and returns 129 or 128.
+ */
+static int parse_cruft_numbers(struct pack_args *packing,
+			       const struct config *config)
+{
+	const struct number given[] = {
+		{"window", config_string(config, "repack.cruftwindow")},
+		{"window-memory",
+		 config_string(config, "repack.cruftwindowmemory")},
+		{"depth", config_string(config, "repack.cruftdepth")},
+		{"threads", config_string(config, "repack.cruftthreads")},
+	};
+
+	return parse_given(packing, given, ARRAY_NR(given));
 }
 
 /*
@@ -284,23 +316,29 @@ static void choose_objects(struct repack_options *o, const struct args *a)
 
 /*
  * Load the options that stock Git's repack passes on to pack-objects. Called
- * last, because in stock Git these errors come from the child process.
+ * last, because in stock Git these errors come from the child process. Returns
+ * 0, a negative error code, or prints an error and returns 129 or 128.
  */
 static int load_pack_options(struct repack_options *o, const struct args *a,
 			     const struct repo *repo, struct error *err)
 {
+	struct pack_args cruft = PACK_ARGS_INIT;
 	int ret;
 
 	ret = pack_args_check(&a->packing, err);
 	if (ret < 0)
 		return ret;
 	pack_args_apply(&o->newpack, &a->packing);
+	if (a->cruft) {
+		ret = parse_cruft_numbers(&cruft, &repo->config);
+		if (ret)
+			return ret;
+	}
 	ret = load_date(&o->expiry,
 			a->cruft ? a->cruft_expiration : a->unpack_unreachable,
 			err);
 	o->cruft = o->newpack;
-	if (!ret)
-		ret = cruft_options_load(&o->cruft, repo, err);
+	pack_args_apply(&o->cruft, &cruft);
 	pack_args_apply(&o->cruft, &a->packing);
 	if (a->cruft)
 		pack_args_limit(&o->cruft, a->max_cruft_size);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes cruft packs. */
 #include "base/mem.h"
-#include "config/config.h"
 #include "pack/mtimes.h"
 #include "deltas/names.h"
 #include "repack/cruft.h"
@@ -72,35 +71,5 @@ int cruft_write(struct newpacks *np, struct unreachable *u,
 	}
 	free(c.mtimes);
 	packing_items_release(&c.items);
-	return ret;
-}
-
-static int load_number(const struct repo *repo, const char *key, uint64_t max,
-		       unsigned *out, struct error *err)
-{
-	uint64_t n;
-	int found = config_u64(&repo->config, key, &n, err);
-
-	if (found > 0)
-		*out = n < max ? (unsigned)n : (unsigned)max;
-	return found < 0 ? found : 0;
-}
-
-int cruft_options_load(struct newpack_options *options, const struct repo *repo,
-		       struct error *err)
-{
-	struct packing_send_options *make = &options->make;
-	int ret = load_number(repo, "repack.cruftwindow", PACKING_MAX_WINDOW,
-			      &make->window, err);
-
-	if (!ret)
-		ret = load_number(repo, "repack.cruftdepth", PACKING_MAX_DEPTH,
-				  &make->depth, err);
-	if (!ret)
-		ret = load_number(repo, "repack.cruftthreads",
-				  PACKING_MAX_THREADS, &make->threads, err);
-	if (!ret && config_u64(&repo->config, "repack.cruftwindowmemory",
-			       &make->window_memory, err) < 0)
-		ret = ERR_INVALID;
 	return ret;
 }

@@ -57,12 +57,4 @@ static inline bool cruft_wants(const struct unreachable_item *item)
 int cruft_write(struct newpacks *np, struct unreachable *u,
 		const struct cruft_options *options, struct error *err);
 
-/*
- * Read repack.cruftWindow, repack.cruftWindowMemory, repack.cruftDepth and
- * repack.cruftThreads into *options. A key that is not set leaves its option
- * unchanged. Returns 0 or a negative error code.
- */
-int cruft_options_load(struct newpack_options *options, const struct repo *repo,
-		       struct error *err);
-
 #endif

@@ -150,57 +150,11 @@ static void damaged(void **state)
 	oldrepo_release(&o);
 }
 
-/* A configured value that is no number is an error. */
-static void wrong_values(void **state)
-{
-	static const char *const keys[] = {"cruftWindow", "cruftDepth",
-					   "cruftThreads", "cruftWindowMemory"};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		struct newpack_options options = {.make = {.window = 10}};
-		struct repo repo = {.config = CONFIG_INIT};
-		char text[64];
-
-		snprintf(text, sizeof(text), "[repack]\n\t%s = many\n",
-			 keys[i]);
-		assert_int_equal(config_parse(&repo.config, text, strlen(text),
-					      CONFIG_LOCAL, NULL, NULL, NULL),
-				 0);
-		assert_int_equal(cruft_options_load(&options, &repo, NULL),
-				 ERR_INVALID);
-		config_release(&repo.config);
-	}
-}
-
-static void configured(void **state)
-{
-	static const char text[] = "[repack]\n\tcruftWindow = 7\n"
-				   "\tcruftDepth = 99999\n"
-				   "\tcruftThreads = 3\n"
-				   "\tcruftWindowMemory = 1m\n";
-	struct newpack_options options = {.make = {.window = 10}};
-	struct repo repo = {.config = CONFIG_INIT};
-
-	assert_int_equal(cruft_options_load(&options, &repo, NULL), 0);
-	assert_int_equal(options.make.window, 10);
-	assert_int_equal(config_parse(&repo.config, text, strlen(text),
-				      CONFIG_LOCAL, NULL, NULL, NULL),
-			 0);
-	assert_int_equal(cruft_options_load(&options, &repo, NULL), 0);
-	assert_int_equal(options.make.window, 7);
-	assert_int_equal(options.make.depth, PACKING_MAX_DEPTH);
-	assert_int_equal(options.make.threads, 3);
-	assert_int_equal(options.make.window_memory, 1 << 20);
-	config_release(&repo.config);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(written),
 		cmocka_unit_test(damaged),
-		cmocka_unit_test(configured),
-		cmocka_unit_test(wrong_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
