@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "odb/fsck-config.h"
-#include "sys/map.h"
+#include "sys/io.h"
 
 /* ---- skip lists */
 
@@ -45,7 +45,7 @@ int fsck_config_skip_list(struct fsck_rules *rules, const char *path,
 			  struct error *err)
 {
 	struct buf text = BUF_INIT;
-	int ret = sys_read_file(&text, path, NULL);
+	int ret = sys_read_any(&text, path, NULL);
 	size_t at = 0;
 
 	if (ret < 0) {
