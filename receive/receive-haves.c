@@ -111,11 +111,13 @@ static int visit(void *ctx, const struct ref *ref)
 
 /*
  * Visit the refs below each prefix in core.alternateRefsPrefixes; spaces
- * separate the prefixes. If the key is not set, all refs are visited.
+ * separate the prefixes. If the key is not set or names no prefix, all refs are
+ * visited.
  */
 static int each_prefix(struct haves *h, struct refs *refs)
 {
 	const char *p = h->prefixes ? h->prefixes : "";
+	bool has_prefix = p[strspn(p, " ")];
 	struct buf prefix = BUF_INIT;
 	int ret = 0;
 
@@ -125,7 +127,7 @@ static int each_prefix(struct haves *h, struct refs *refs)
 		buf_reset(&prefix);
 		if (buf_append(&prefix, p, len) < 0)
 			ret = error_nomem(h->err);
-		else if (len || !h->prefixes)
+		else if (len || !has_prefix)
 			ret = refs_each(refs, prefix.data, visit, h, NULL,
 					h->err);
 		p += len;

@@ -77,7 +77,7 @@ static void test_refs(void **state)
 	expect("[core]\nalternateRefsPrefixes = refs/tags/\n", "v1 ");
 	expect("[core]\nalternateRefsPrefixes = refs/tags/ refs/heads/s\n",
 	       "v1 s0 ");
-	expect("[core]\nalternateRefsPrefixes =\n", "");
+	expect("[core]\nalternateRefsPrefixes =\n", "c4 s0 h0 v1 ");
 }
 
 static void test_command(void **state)
