@@ -42,7 +42,8 @@ static int fill_args(const char **argv, struct buf *script, struct buf *filter,
 	argv[n++] = "--stdout";
 	if (req->shallow.nr)
 		argv[n++] = "--shallow";
-	argv[n++] = req->no_progress ? "-q" : "--progress";
+	if (!req->no_progress)
+		argv[n++] = "--progress";
 	if (req->ofs_delta)
 		argv[n++] = "--delta-base-offset";
 	/*
