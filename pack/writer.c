@@ -42,7 +42,7 @@ int pack_sink_put_file(const struct pack_sink *sink,
 		       : sink->put(sink->ctx, span->bytes, span->len, err);
 }
 
-static int flush(struct pack_writer *w, struct error *err)
+int pack_writer_flush(struct pack_writer *w, struct error *err)
 {
 	size_t len = w->buffered;
 
@@ -94,7 +94,7 @@ int pack_writer_put(struct pack_writer *w, const void *bytes, size_t len,
 	if (w->want_crc)
 		w->crc = pack_crc32(w->crc, bytes, len);
 	if (len > BUFFER_LEN - w->buffered || len >= SPAN_MIN)
-		ret = flush(w, err);
+		ret = pack_writer_flush(w, err);
 	if (ret < 0)
 		return ret;
 	if (len >= SPAN_MIN)
@@ -116,7 +116,7 @@ static int note_span(struct pack_writer *w, const void *bytes, size_t len,
 	w->off += len;
 	if (w->want_crc)
 		w->crc = pack_crc32(w->crc, bytes, len);
-	ret = flush(w, err);
+	ret = pack_writer_flush(w, err);
 	if (!ret && !w->has_checksum)
 		hash_update(&w->hash, bytes, len);
 	return ret;
@@ -148,7 +148,8 @@ int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
 		       struct error *err)
 {
 	size_t len = hash_len(w->algo), buffered;
-	int ret = w->buffered > BUFFER_LEN - len ? flush(w, err) : 0;
+	int ret = w->buffered > BUFFER_LEN - len ? pack_writer_flush(w, err)
+						 : 0;
 
 	if (ret < 0)
 		return ret;

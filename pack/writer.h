@@ -90,6 +90,12 @@ int pack_writer_init(struct pack_writer *w, struct pack_sink sink,
 void pack_writer_release(struct pack_writer *w);
 
 /*
+ * Passes all collected bytes to the sink now. Without this call, they wait for
+ * more bytes. Returns 0 or the sink's error.
+ */
+int pack_writer_flush(struct pack_writer *w, struct error *err);
+
+/*
  * Starts an entry of the pack: resets the CRC, and returns the offset of the
  * entry.
  */

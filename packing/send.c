@@ -438,6 +438,28 @@ static void expect_checksum(const struct send *s, struct pack_writer *writer)
 		writer->checksum = s->found.content->checksum;
 }
 
+/*
+ * Minimum number of objects of a pack whose header is sent at once. Such a pack
+ * seldom fits into one write, so its header needs no write of its own.
+ */
+#define EARLY_MIN 1024
+
+/*
+ * Start the pack. The header of a large pack is sent before any entry is copied
+ * and hashed. So the receiver can start to index the pack at the same time.
+ * Returns 0 or a negative error code.
+ */
+static int start_pack(const struct send *s, struct pack_writer *writer,
+		      struct pack_sink sink, uint32_t nr, struct error *err)
+{
+	int ret = pack_writer_init(writer, sink, nr, s->odb->algo, false, err);
+
+	writer->counts_only = s->options->counts_only;
+	writer->check_copies = s->options->check_reused && !writer->counts_only;
+	expect_checksum(s, writer);
+	return !ret && nr >= EARLY_MIN ? pack_writer_flush(writer, err) : ret;
+}
+
 static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 {
 	struct pack_writer writer;
@@ -451,11 +473,7 @@ static int send_all(struct send *s, struct pack_sink sink, struct error *err)
 	if (nr > UINT32_MAX)
 		return error_set(err, ERR_UNSUPPORTED,
 				 "more objects than a pack can hold");
-	ret = pack_writer_init(&writer, sink, (uint32_t)nr, s->odb->algo, false,
-			       err);
-	writer.counts_only = s->options->counts_only;
-	writer.check_copies = s->options->check_reused && !writer.counts_only;
-	expect_checksum(s, &writer);
+	ret = start_pack(s, &writer, sink, (uint32_t)nr, err);
 	progress_start(&progress, s->options->write_progress, "Writing objects",
 		       nr);
 	if (!ret && content)

@@ -105,6 +105,17 @@ test_expect_success STRACE 'a small response takes two writes, an empty response
 	test "$(grep -c "writev(" log)" -eq 1
 '
 
+# No prepared answer fits to the clone, because no ref names the wanted commit.
+test_expect_success STRACE 'the header of a large pack is sent before its entries' '
+	pkt command=fetch agent=test object-format=sha1 D ofs-delta \
+		no-progress "want $parent" done F >request &&
+	GIT_PROTOCOL=version=2 strace -f -s 100 -e trace=writev -o log \
+		"$GIT" upload-pack --stateless-rpc server.git <request >answer &&
+	grep writev log | sed 1q >first &&
+	grep "packfile.*0011.1PACK" first &&
+	grep " = 30$" first
+'
+
 # The directory for children is not looked for, nor the program.
 test_expect_success STRACE 'no child process is prepared' '
 	TRACER="strace -f -e trace=readlink,access -o log" \

@@ -243,6 +243,25 @@ static void trailer_comes_along(void **state)
 	}
 }
 
+static void flushed_bytes_do_not_wait(void **state)
+{
+	struct collector c = {BUF_INIT, NULL, 1};
+	struct pack_writer w;
+
+	assert_int_equal(
+		pack_writer_init(&w, sink_of(&c), 1, HASH_SHA1, false, NULL),
+		0);
+	assert_int_equal(c.got.len, 0);
+	assert_int_equal(pack_writer_flush(&w, NULL), 0);
+	assert_int_equal(c.got.len, 12);
+	/* Nothing is left, so the sink is not called. */
+	assert_int_equal(pack_writer_flush(&w, NULL), 0);
+	assert_int_equal(pack_writer_put(&w, "x", 1, NULL), 0);
+	assert_int_equal(pack_writer_flush(&w, NULL), ERR_PEER);
+	pack_writer_release(&w);
+	buf_release(&c.got);
+}
+
 static void errors_of_the_sink_come_back(void **state)
 {
 	static const uint8_t span[100000];
@@ -352,6 +371,7 @@ int main(void)
 		cmocka_unit_test(a_known_checksum),
 		cmocka_unit_test(large_spans_are_not_copied),
 		cmocka_unit_test(trailer_comes_along),
+		cmocka_unit_test(flushed_bytes_do_not_wait),
 		cmocka_unit_test(errors_of_the_sink_come_back),
 		cmocka_unit_test(pieces),
 		cmocka_unit_test(failures),
