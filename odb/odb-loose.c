@@ -14,9 +14,18 @@ int odb_loose_path(struct buf *out, const struct odb *odb, const char *dir,
 		   const struct oid *oid)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
+	size_t dir_len = strlen(dir), hex_len;
 
 	oid_to_hex(hex, oid, odb->algo);
-	return buf_printf(out, "%s/%.2s/%s", dir, hex, hex + 2);
+	hex_len = strlen(hex);
+	/* A printf() would cost as much as the look-up of the file. */
+	if (buf_reserve(out, dir_len + hex_len + 2) < 0)
+		return ERR_NOMEM;
+	(void)buf_append(out, dir, dir_len);
+	(void)buf_append_char(out, '/');
+	(void)buf_append(out, hex, 2);
+	(void)buf_append_char(out, '/');
+	return buf_append(out, hex + 2, hex_len - 2);
 }
 
 bool odb_has_loose(const struct odb *odb, const struct oid *oid)

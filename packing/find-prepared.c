@@ -210,11 +210,12 @@ static int look_for_prepared(struct found *f, struct error *err)
 
 int found_look_for_stored(struct found *f, bool use_prepared, struct error *err)
 {
-	size_t nr = bitset_count(&f->packed);
+	size_t nr;
 	int ret = 0;
 
 	if (f->content || f->objects.nr || !f->space.pack)
 		return 0;
+	nr = bitset_count(&f->packed);
 	if (is_whole_pack(f, nr))
 		take_whole_pack(f);
 	else if (use_prepared && !f->near && !f->request->have_nr &&
