@@ -88,7 +88,7 @@ int refs_exists(struct refs *refs, const struct repo *repo, const char *name)
 	bool valid = refs_name_is_valid_len(name, strlen(name), true);
 	int ret = valid ? refs_read(refs, name, &ref, &err) : 0;
 
-	if (ret > 0 || (ret < 0 && ref.is_zero))
+	if (ret > 0 || ref.is_zero || ref.leads_nowhere)
 		return 0;
 	if (!ret && valid && is_below_file(repo, name)) {
 		builtin_error("failed to look up reference: Not a directory");
@@ -98,7 +98,7 @@ int refs_exists(struct refs *refs, const struct repo *repo, const char *name)
 		builtin_error("reference does not exist");
 		return 2;
 	}
-	if (strncmp(err.msg, "broken ref ", 11) != 0)
+	if (!ref.is_broken)
 		return builtin_fail(&err);
 	builtin_error("failed to look up reference: Invalid argument");
 	return 1;

@@ -43,7 +43,7 @@ static int show(const struct symbolic_ref *s, const char *name)
 	int ret = s->recurse ? refs_lookup(s->store.refs, name, &ref, &err)
 			     : refs_read(s->store.refs, name, &ref, &err);
 
-	if ((ret < 0 && !ref.is_zero) ||
+	if ((ret < 0 && !ref.is_zero) || ref.leads_nowhere ||
 	    !refs_name_is_valid_len(name, strlen(name), true))
 		return builtin_die("No such ref: %s", name);
 	if (!ref.target)
@@ -107,7 +107,7 @@ static int remove_ref(struct symbolic_ref *s, const char *name)
 	if ((ret < 0 && !ref.is_zero) ||
 	    !refs_name_is_valid_len(name, strlen(name), true))
 		return builtin_die("No such ref: %s", name);
-	if (ret <= 0 || !ref.target)
+	if (!ref.leads_nowhere && (ret <= 0 || !ref.target))
 		return builtin_die("Cannot delete %s, not a symbolic ref",
 				   name);
 	if (!strcmp(name, "HEAD"))

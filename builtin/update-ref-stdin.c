@@ -189,7 +189,11 @@ int update_ref_value(struct oid *out, const struct store *store,
 	ret = store_resolve(store, out, name, err);
 	if (ret == ERR_IO || ret == ERR_CORRUPT || ret == ERR_NOMEM)
 		return ret;
-	return ret >= 0;
+	/*
+	 * A ref may hold an id of zeros. Its name must not act like the literal
+	 * zeros, which delete a ref.
+	 */
+	return ret >= 0 && !oid_is_zero(out);
 }
 
 /*

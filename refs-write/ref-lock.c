@@ -302,6 +302,44 @@ static int check_and_stage(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
+static int reject_broken(struct ref_transaction *tx,
+			 const struct ref_item *item, struct error *err)
+{
+	return ref_update_reject(tx, item->update, REF_BROKEN, err,
+				 "cannot lock ref '%s': unable to resolve "
+				 "reference '%s': reference broken",
+				 item->update->name, item->name);
+}
+
+/*
+ * Handles a symbolic ref whose target cannot exist. A change of the ref itself
+ * replaces or removes it. A write to the target is rejected, because the path
+ * of the target may lead out of the repository. A deletion of the target has
+ * nothing to do. Returns 0 (also if the update is rejected) or a negative error
+ * code.
+ */
+static int stage_nowhere(struct ref_transaction *tx, struct ref_item *item,
+			 struct error *err)
+{
+	struct ref_update *u = item->update;
+	bool has_old = u->old_target ||
+		       (u->has_old && !oid_is_zero(&u->old_oid));
+
+	item->existed = true;
+	if ((u->flags & REF_NO_DEREF) && (u->has_old || u->old_target))
+		return ref_update_reject(tx, u, REF_FAILED, err,
+					 "cannot lock ref '%s': error reading "
+					 "reference",
+					 u->name);
+	if (u->flags & REF_NO_DEREF)
+		return check_and_stage(tx, item, NULL, err);
+	if (has_old || ref_update_is_write(u))
+		return reject_broken(tx, item, err);
+	item->log_only = true;
+	u->flags |= REF_NO_REFLOG;
+	return 0;
+}
+
 static int read_and_stage(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
 {
@@ -314,13 +352,11 @@ static int read_and_stage(struct ref_transaction *tx, struct ref_item *item,
 	if (ret == ERR_CORRUPT && ref.is_zero)
 		ret = 1;
 	if (ret == ERR_CORRUPT)
-		return ref_update_reject(tx, u, REF_BROKEN, err,
-					 "cannot lock ref '%s': unable to "
-					 "resolve reference '%s': reference "
-					 "broken",
-					 u->name, item->name);
+		return reject_broken(tx, item, err);
 	if (ret < 0)
 		return ret;
+	if (ref.leads_nowhere && !item->log_only)
+		return stage_nowhere(tx, item, err);
 	item->existed = ret > 0;
 	item->old_oid = ref.oid;
 	if (ref.target) {

@@ -92,8 +92,9 @@ struct refs_backend {
 	 * before the call. Returns 1 with the values of *ref set, or with
 	 * *target set if the ref is symbolic. Returns 0 if there is no such
 	 * ref, ERR_CORRUPT for a broken ref, or another negative error code. A
-	 * HEAD with an impossible target counts as missing: while Git clones,
-	 * HEAD leads to "refs/heads/.invalid" until the branch is known.
+	 * symbolic ref with an impossible target counts as missing, and
+	 * ref->leads_nowhere is set: while Git clones, HEAD leads to
+	 * "refs/heads/.invalid" until the branch is known.
 	 */
 	int (*read)(struct refs *refs, const char *name, struct ref *ref,
 		    struct buf *target, struct error *err);

@@ -203,6 +203,7 @@ static int copy_loose(struct refs_loose *out, const struct refs_loose *in)
 	out->kind = in->kind;
 	out->oid = in->oid;
 	out->is_zero = in->is_zero;
+	out->leads_nowhere = in->leads_nowhere;
 	if (!in->target)
 		return 0;
 	out->target = mem_strdup(in->target);
@@ -259,9 +260,11 @@ static int read_files(struct refs *refs, const char *name, struct ref *ref,
 			take_packed(ref, &packed);
 		return ret;
 	}
-	if (loose.leads_nowhere && !strcmp(name, "HEAD")) {
+	if (loose.leads_nowhere) {
+		ref->leads_nowhere = true;
 		ret = 0;
 	} else if (loose.kind == REFS_LOOSE_BROKEN) {
+		ref->is_broken = true;
 		ref->is_zero = loose.is_zero;
 		ret = error_set(err, ERR_CORRUPT, "broken ref %s", name);
 	} else if (loose.kind == REFS_LOOSE_OID) {

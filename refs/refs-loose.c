@@ -38,15 +38,13 @@ static int parse_symbolic(struct refs_loose *ref, const char *p,
 		p++;
 	while (end > p && isspace((unsigned char)end[-1]))
 		end--;
+	ref->kind = REFS_LOOSE_SYMBOLIC;
 	ref->leads_nowhere = !refs_name_is_valid_len(p, (size_t)(end - p),
 						     true);
 	if (ref->leads_nowhere)
 		return 0;
 	ref->target = mem_strndup(p, (size_t)(end - p));
-	if (!ref->target)
-		return ERR_NOMEM;
-	ref->kind = REFS_LOOSE_SYMBOLIC;
-	return 0;
+	return ref->target ? 0 : ERR_NOMEM;
 }
 
 int refs_loose_parse(struct refs_loose *ref, const char *bytes, size_t len,

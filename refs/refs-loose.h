@@ -32,14 +32,15 @@ struct refs_loose {
 	enum refs_loose_kind kind;
 	struct oid oid; /* if REFS_LOOSE_OID */
 	/*
-	 * owned: the target, which is well-formed; set if REFS_LOOSE_SYMBOLIC
+	 * owned: the target, which is well-formed; set if REFS_LOOSE_SYMBOLIC,
+	 * except if leads_nowhere
 	 */
 	char *target;
 	/* owned: the full name of the ref; only set in lists */
 	char *name;
 	/*
-	 * if REFS_LOOSE_BROKEN, true: the ref is symbolic, with a malformed
-	 * target
+	 * if REFS_LOOSE_SYMBOLIC, true: no ref can have the name of the target.
+	 * The ref counts as a dangling symbolic ref.
 	 */
 	bool leads_nowhere;
 	/* if REFS_LOOSE_BROKEN, true: the stored id consists of zeros */

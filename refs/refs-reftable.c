@@ -166,12 +166,10 @@ int refs_reftable_store(struct refs *refs, const char *name,
 	return ret;
 }
 
-static bool is_valid(const struct reftable_ref *ref)
+static int say_broken(struct ref *ref, const char *name, struct error *err)
 {
-	if (ref->value == REFTABLE_SYMBOLIC)
-		return refs_name_is_valid_len(ref->target, ref->target_len,
-					      true);
-	return !oid_is_zero(&ref->oid);
+	ref->is_broken = true;
+	return error_set(err, ERR_CORRUPT, "broken ref %s", name);
 }
 
 /*
@@ -188,8 +186,11 @@ static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 	if (ret <= 0)
 		return ret;
 	ref->oid = loose.oid;
-	if (loose.kind == REFS_LOOSE_BROKEN)
-		ret = error_set(err, ERR_CORRUPT, "broken ref %s", name);
+	ref->leads_nowhere = loose.leads_nowhere;
+	if (ref->leads_nowhere)
+		ret = 0;
+	else if (loose.kind == REFS_LOOSE_BROKEN)
+		ret = say_broken(ref, name, err);
 	else if (loose.target && buf_append_str(target, loose.target) < 0)
 		ret = error_nomem(err);
 	refs_loose_release(&loose);
@@ -228,17 +229,18 @@ static int read_ref(struct refs *refs, const char *name, struct ref *ref,
 					  strlen(inner), &found, err);
 	if (ret <= 0)
 		return ret;
-	ref->is_zero = found.value != REFTABLE_SYMBOLIC &&
-		       oid_is_zero(&found.oid);
-	if (!is_valid(&found))
-		return found.value == REFTABLE_SYMBOLIC && !strcmp(name, "HEAD")
-			       ? 0
-			       : error_set(err, ERR_CORRUPT, "broken ref %s",
-					   name);
-	if (found.value == REFTABLE_SYMBOLIC)
+	if (found.value == REFTABLE_SYMBOLIC) {
+		ref->leads_nowhere = !refs_name_is_valid_len(
+			found.target, found.target_len, true);
+		if (ref->leads_nowhere)
+			return 0;
 		return buf_append(target, found.target, found.target_len) < 0
 			       ? error_nomem(err)
 			       : 1;
+	}
+	ref->is_zero = oid_is_zero(&found.oid);
+	if (ref->is_zero)
+		return say_broken(ref, name, err);
 	take_value(ref, inner, &found);
 	return 1;
 }
@@ -411,8 +413,8 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 	record->ref.target = NULL;
 	record->kind = REFS_RECORD_OID;
 	take_value(&record->ref, ref->name, ref);
-	if (!is_valid(ref) ||
-	    !refs_name_is_valid_len(ref->name, ref->name_len, false)) {
+	if (!refs_name_is_valid_len(ref->name, ref->name_len, false) ||
+	    (ref->value != REFTABLE_SYMBOLIC && oid_is_zero(&ref->oid))) {
 		record->kind = REFS_RECORD_BROKEN;
 	} else if (ref->value == REFTABLE_SYMBOLIC) {
 		buf_reset(&it->target);

@@ -212,6 +212,15 @@ static int expand_rule(struct buf *full, size_t rule, const char *name)
 	return 0;
 }
 
+/* Works like refs_lookup(), but an id of zeros is a value, too. */
+static int lookup_value(struct refs *refs, const char *name, struct ref *ref,
+			struct error *err)
+{
+	int ret = refs_lookup(refs, name, ref, err);
+
+	return ret == ERR_CORRUPT && ref->is_zero ? 1 : ret;
+}
+
 /*
  * A short name is looked up by several rules. Returns whether the file that
  * rule `rule` finds must be a ref. Rule 0 takes the name as a path in the git
@@ -229,11 +238,12 @@ static bool has_to_be_ref(size_t rule, const char *name)
 static int note_unread(struct buf *notes, const char *full,
 		       const struct ref *ref, const struct error *why)
 {
-	const char *kind = ref->target ? "dangling symref" : "broken ref";
+	bool is_symbolic = ref->target || ref->leads_nowhere;
+	const char *kind = is_symbolic ? "dangling symref" : "broken ref";
 
-	if (!why->code && !ref->target)
+	if (!why->code && !is_symbolic)
 		return 0;
-	if (!ref->target && !starts_with(why->msg, "broken ref "))
+	if (!is_symbolic && !ref->is_broken)
 		return why->code;
 	if (!strcmp(full, "HEAD"))
 		return 0;
@@ -255,7 +265,7 @@ int refs_dwim_nr(struct refs *refs, const char *name, struct buf *notes,
 			ret = error_nomem(err);
 			break;
 		}
-		found = refs_lookup(refs, full.data, &ref, &why);
+		found = lookup_value(refs, full.data, &ref, &why);
 		nr += found > 0;
 		/*
 		 * If the ref does not exist, *why may have the error of a
@@ -287,7 +297,7 @@ int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 			ret = error_nomem(&why);
 			break;
 		}
-		ret = refs_lookup(refs, full.data, ref, &why);
+		ret = lookup_value(refs, full.data, ref, &why);
 		if (ret != ERR_CORRUPT)
 			continue;
 		if (has_to_be_ref(i, name))
@@ -317,7 +327,7 @@ int refs_dwim_each(struct refs *refs, const char *name,
 			ret = error_nomem(err);
 			break;
 		}
-		ret = refs_lookup(refs, full.data, &ref, err);
+		ret = lookup_value(refs, full.data, &ref, err);
 		if (ret > 0)
 			ret = fn(ctx, &ref);
 		else if (ret == ERR_CORRUPT)

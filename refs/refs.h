@@ -39,10 +39,19 @@ struct ref {
 	/* name of the target if the ref is symbolic; else NULL */
 	const char *target;
 	/*
-	 * set after a lookup that returned ERR_CORRUPT; true: the stored id
-	 * consists of zeros
+	 * set after a lookup that returned ERR_CORRUPT; true: the value of the
+	 * ref is malformed, or an id of zeros; false: the storage of refs is
+	 * damaged
 	 */
+	bool is_broken;
+	/* set if is_broken; true: the stored id consists of zeros */
 	bool is_zero;
+	/*
+	 * set after a lookup that returned 0; true: the last ref that was read
+	 * is symbolic, and no ref can have the name of its target, for instance
+	 * "refs/../x"
+	 */
+	bool leads_nowhere;
 	/* true: the storage tells whether the ref is a tag */
 	bool has_peeled;
 	/* true (only if has_peeled): the ref is a tag, and `peeled` is set */
@@ -220,7 +229,8 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
  * Looks up a short name, which is expanded as in gitrevisions(7): <name>,
  * refs/<name>, refs/tags/<name>, refs/heads/<name>, refs/remotes/<name>,
  * refs/remotes/<name>/HEAD. Returns 1 if one of these refs exists, 0 if none
- * does, or a negative error code of refs_lookup().
+ * does, or a negative error code of refs_lookup(). As in stock Git, a ref with
+ * an id of zeros exists; refs_dwim_nr() and refs_dwim_each() count it, too.
  */
 int refs_dwim(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);

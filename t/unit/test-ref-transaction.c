@@ -322,6 +322,47 @@ static void test_symbolic(void **state)
 	tmprepo_release(&t);
 }
 
+/*
+ * A symbolic ref to an impossible name can be replaced and removed. Nothing is
+ * written to its target.
+ */
+static void test_impossible_target(void **state)
+{
+	static const char text[] = "ref: refs/../x\n";
+	struct ref_transaction *tx;
+	struct error err = ERROR_INIT;
+	struct tmprepo t;
+
+	(void)state;
+	fill(&t);
+	tmprepo_write(&t, "refs/heads/s", text);
+	tx = begin(&t, false);
+	add(tx, "refs/heads/s", 3, -1, 0);
+	assert_int_equal(commit(tx, &err), ERR_INVALID);
+	assert_string_equal(err.msg,
+			    "cannot lock ref 'refs/heads/s': unable to "
+			    "resolve reference 'refs/heads/s': "
+			    "reference broken");
+	tx = begin(&t, false);
+	add(tx, "refs/heads/s", 3, 2, REF_NO_DEREF);
+	assert_true(commit(tx, &err) < 0);
+	assert_non_null(strstr(err.msg, "error reading reference"));
+	tx = begin(&t, false);
+	add(tx, "refs/heads/s", 0, -1, 0);
+	assert_int_equal(commit(tx, NULL), 0);
+	assert_text(&t, "refs/heads/s", text);
+	tx = begin(&t, false);
+	add(tx, "refs/heads/s", 3, -1, REF_NO_DEREF);
+	assert_int_equal(commit(tx, NULL), 0);
+	assert_int_equal(value(&t, "refs/heads/s"), 3);
+	tmprepo_write(&t, "refs/heads/s", text);
+	tx = begin(&t, false);
+	add(tx, "refs/heads/s", 0, -1, REF_NO_DEREF);
+	assert_int_equal(commit(tx, NULL), 0);
+	assert_int_equal(value(&t, "refs/heads/s"), 0);
+	tmprepo_release(&t);
+}
+
 static void test_symbolic_loop(void **state)
 {
 	struct ref_transaction *tx;
@@ -607,6 +648,7 @@ int main(void)
 		cmocka_unit_test(test_bad_names),
 		cmocka_unit_test(test_keep_going),
 		cmocka_unit_test(test_symbolic),
+		cmocka_unit_test(test_impossible_target),
 		cmocka_unit_test(test_symbolic_loop),
 		cmocka_unit_test(test_reflogs),
 		cmocka_unit_test(test_states),

@@ -204,7 +204,7 @@ static void test_visit(void **state)
 	put(&t, "reftable", "HEAD", 0, "refs/heads/.invalid");
 	put(&t, "reftable", "refs/heads/z", 0, "refs/heads/.invalid");
 	assert_value(&t.repo, "HEAD", 0);
-	assert_value(&t.repo, "refs/heads/z", ERR_CORRUPT);
+	assert_value(&t.repo, "refs/heads/z", 0);
 	tmprepo_release(&t);
 }
 

@@ -282,6 +282,42 @@ static void test_each_broken(void **state)
 	tmprepo_release(&t);
 }
 
+/*
+ * A symbolic ref to an impossible name counts as dangling: a strict visit
+ * leaves it out. An id of zeros is a broken value, but such a name resolves.
+ */
+static void test_impossible_target(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs = fill(&t);
+	struct error err = ERROR_INIT;
+	struct buf out = BUF_INIT;
+	struct ref ref;
+
+	buf_append_str(&out, "");
+	tmprepo_write(&t, "refs/x/up", "ref: refs/../x\n");
+	assert_int_equal(
+		refs_each_strict(refs, "refs/x/", append_ref, &out, &err), 0);
+	assert_int_equal(out.len, 0);
+	assert_int_equal(
+		refs_each(refs, "refs/x/", append_ref, &out, &err, NULL), 0);
+	assert_int_equal(err.code, 0);
+	assert_int_equal(refs_read(refs, "refs/x/up", &ref, NULL), 0);
+	assert_true(ref.leads_nowhere);
+	assert_int_equal(refs_dwim_nr(refs, "refs/x/up", &out, NULL), 0);
+	assert_string_equal(out.data,
+			    "warning: ignoring dangling symref refs/x/up\n");
+	tmprepo_write(&t, "refs/tags/zero", HEX_0 "\n");
+	assert_int_equal(refs_lookup(refs, "refs/tags/zero", &ref, NULL),
+			 ERR_CORRUPT);
+	assert_true(ref.is_broken && ref.is_zero);
+	assert_int_equal(refs_dwim(refs, "zero", &ref, NULL), 1);
+	assert_true(oid_is_zero(&ref.oid));
+	buf_release(&out);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
 static void test_each_out_of_order(void **state)
 {
 	static const char *const tables[] = {
@@ -759,6 +795,7 @@ int main(void)
 		cmocka_unit_test(test_each_stops),
 		cmocka_unit_test(test_each_symbolic),
 		cmocka_unit_test(test_each_broken),
+		cmocka_unit_test(test_impossible_target),
 		cmocka_unit_test(test_each_out_of_order),
 		cmocka_unit_test(test_list_now),
 		cmocka_unit_test(test_lookup),

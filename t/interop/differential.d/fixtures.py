@@ -640,6 +640,21 @@ def broken_refs(m):
 
 
 @fixture("plain")
+def impossible_refs(m):
+    """As plain; symbolic refs to names that no ref can have."""
+    m.write("refs/heads/up", "ref: refs/../x\n")
+    m.write("refs/heads/topic", "ref: refs/heads/a..b\n")
+    m.write("refs/tags/blank", "ref: \n")
+
+
+@fixture("plain")
+def zero_refs(m):
+    """As plain; HEAD and a branch hold ids of zeros."""
+    m.write("HEAD", "0" * 40 + "\n")
+    m.write("refs/heads/side", "0" * 40 + "\n")
+
+
+@fixture("plain")
 def broken_head(m):
     """As plain; HEAD holds an id of nothing."""
     m.write("HEAD", "1234567890" * 4 + "\n")
