@@ -108,12 +108,8 @@ static int fail(struct run *r, const struct error *err)
 
 /*
  * Expire the reflog of a ref. Prints an error, and sets r->code, if this fails.
- * Returns 0 if other reflogs can be expired, or 1 if none can.
- *
- * With --stale-fix, all refs are read before the first reflog is expired. An
- * error then concerns all reflogs, and 1 is returned. There is one exception:
- * if only the ref `name` is locked, 0 is returned. Without --stale-fix, 0 is
- * returned after each error.
+ * Returns 0 if other reflogs can be expired, or 1 if none can: the storage of
+ * refs is damaged, or an object is damaged that --stale-fix needs.
  */
 static int expire_one(void *ctx, const char *name)
 {
@@ -122,7 +118,8 @@ static int expire_one(void *ctx, const char *name)
 
 	if (reflog_expire_run(r->x, name, &err) >= 0)
 		return 0;
-	if (!r->a.expire.stale_fix || err.code == ERR_DENIED)
+	if (err.code != ERR_CORRUPT &&
+	    (!r->a.expire.stale_fix || err.code == ERR_DENIED))
 		return fail(r, &err);
 	r->code = builtin_fail(&err);
 	return 1;
@@ -143,6 +140,22 @@ static int expire_named(struct run *r, const char *name)
 	return ret;
 }
 
+/*
+ * Checks that packed-refs is not damaged, before any reflog changes. Returns 0
+ * or a negative error code.
+ */
+static int check_storage(const struct repo *repo, struct error *err)
+{
+	struct refs *refs;
+	int ret = refs_open(&refs, repo, err);
+
+	if (ret < 0)
+		return ret;
+	ret = refs_list_now(refs, err);
+	refs_close(refs);
+	return ret;
+}
+
 static int expire(struct run *r, const char **names)
 {
 	struct error err = ERROR_INIT;
@@ -159,12 +172,17 @@ static int expire(struct run *r, const char **names)
 	    reflog_limits_load(&limits, &r->repo->config, "",
 			       sys_clock_seconds(), &err) < 0)
 		return builtin_fail(&err);
+	ret = check_storage(r->repo, &err);
+	if (ret < 0)
+		return builtin_fail(&err);
 	if (r->a.verbose && r->a.expire.stale_fix)
 		printf("Marking reachable objects...\n");
 	r->x = reflog_expire_new(r->repo, &r->a.expire);
 	if (!r->x)
 		return builtin_die("out of memory");
-	if (r->a.all)
+	if (r->a.expire.stale_fix)
+		ret = reflog_expire_check_refs(r->x, &err);
+	if (!ret && r->a.all)
 		ret = reflog_each(r->repo, !r->a.single_worktree, expire_one, r,
 				  &err);
 	for (; *names && !ret; names++)

@@ -90,6 +90,9 @@ static int open_store(struct reflog_expire *x, struct error *err)
 	if (x->is_open)
 		return 0;
 	ret = refs_open(&x->refs, x->repo, err);
+	/* As in stock Git, only --stale-fix needs the objects of all refs. */
+	if (!ret && !x->options.stale_fix)
+		refs_leave_out_broken(x->refs);
 	if (!ret)
 		ret = refs_list_now(x->refs, err);
 	if (!ret)
@@ -100,7 +103,35 @@ static int open_store(struct reflog_expire *x, struct error *err)
 		return ret;
 	x->is_open = true;
 	x->walk.history.allow_missing = true;
-	return ref_tips_add(&x->walk, &x->all, x->refs, "", err);
+	ret = ref_tips_add(&x->walk, &x->all, x->refs, "", err);
+	if (ret < 0)
+		ref_tips_reword(&x->walk, x->refs, err);
+	return ret;
+}
+
+/* Context of a check of the HEADs of other work trees. */
+struct heads {
+	const struct reflog_expire *x;
+	struct error *err;
+};
+
+static int check_head(void *ctx, const struct ref *head)
+{
+	const struct heads *h = ctx;
+
+	return odb_reader_has(h->x->walk.reader, &head->oid)
+		       ? 0
+		       : error_set(h->err, ERR_CORRUPT,
+				   "unable to parse object: %s", head->name);
+}
+
+int reflog_expire_check_refs(struct reflog_expire *x, struct error *err)
+{
+	struct heads heads = {x, err};
+	int ret = open_store(x, err);
+
+	return ret ? ret
+		   : refs_each_other_head(x->refs, check_head, &heads, err);
 }
 
 /*
@@ -292,6 +323,8 @@ static int mark_from_ref(struct decision *d, const char *name, bool *found)
 	if (ret < 0)
 		return ret;
 	ret = refs_lookup(refs, name, &ref, d->err);
+	if (ret == ERR_CORRUPT && ref.is_broken)
+		ret = 0;
 	if (ret > 0)
 		ret = walk_add_tip(&x->walk, &tips, &ref.oid, true, d->err);
 	*found = ret >= 0 && tips.commit_nr;

@@ -78,6 +78,13 @@ struct reflog_expire *reflog_expire_new(
 void reflog_expire_free(struct reflog_expire *x);
 
 /*
+ * Checks that all refs name existing objects, as stock Git does for --stale-fix
+ * before it looks at any reflog. Returns 0 or a negative error code
+ * ("unable to parse object: <ref>").
+ */
+int reflog_expire_check_refs(struct reflog_expire *x, struct error *err);
+
+/*
  * Drops the expired lines of one ref's reflog, by reflog_edit(). Returns 0 or a
  * negative error code. Cost: one walk over commits, if the reflog has lines
  * between the two limits. With a commit-graph, the walk ends at the lowest

@@ -122,7 +122,8 @@ static int lock(struct edit *e, struct sys_tempfile *file,
 
 /*
  * Sets e->tip to the id of the ref whose reflog is edited. Sets e->has_tip to
- * false if the ref is symbolic or missing. Returns 0 or a negative error code.
+ * false if the ref is symbolic, missing or broken. Returns 0 or a negative
+ * error code.
  */
 static int read_tip(struct edit *e, struct error *err)
 {
@@ -137,7 +138,7 @@ static int read_tip(struct edit *e, struct error *err)
 	if (e->has_tip)
 		e->tip = ref.oid;
 	refs_close(refs);
-	return ret < 0 ? ret : 0;
+	return ret < 0 && !ref.is_broken ? ret : 0;
 }
 
 static int lock_and_read(struct edit *e, struct error *err)

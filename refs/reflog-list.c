@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "object/refs-name.h"
 #include "refs/reflog-backend.h"
 #include "refs/refs-loose.h"
 #include "repo/worktree.h"
@@ -31,6 +32,8 @@ static int found(struct lister *l)
 	bool is_private = refs_loose_is_per_worktree(name);
 	size_t len = l->name.len;
 
+	if (!refs_name_is_valid_len(name, strlen(name), true))
+		return 0;
 	if ((l->private_only && !is_private) || (l->shared_only && is_private))
 		return 0;
 	/*

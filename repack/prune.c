@@ -12,6 +12,7 @@
 #include "repack/unreachable.h"
 #include "repo/shallow.h"
 #include "sys/io.h"
+#include "walk/ref-tips.h"
 
 struct run {
 	const struct repo *repo;
@@ -114,6 +115,8 @@ static int find_reached(struct run *r, struct error *err)
 
 	if (!ret)
 		ret = roots_add(&r->walk, &r->tips, r->refs, true, err);
+	if (ret < 0)
+		ref_tips_reword(&r->walk, r->refs, err);
 	for (size_t i = 0; !ret && i < r->options->head_nr; i++)
 		ret = walk_add_tip(&r->walk, &r->tips, &r->options->heads[i],
 				   false, err);

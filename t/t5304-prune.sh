@@ -436,7 +436,7 @@ test_expect_success 'a lost HEAD of another worktree removes nothing' '
 		"repack -adq" "gc --prune=now -q"
 	do
 		test_expect_code 128 git -C lost $command 2>err &&
-		grep "bad object worktrees/linked/HEAD" err &&
+		grep "object:* worktrees/linked/HEAD" err &&
 		stock -C lost cat-file -e $blob || return 1
 	done &&
 	mv saved-head $head && git -C lost gc --prune=now -q &&

@@ -2,6 +2,8 @@
 /*
  * Adds the objects that refs, reflogs and index files name as tips of a walk.
  */
+#include <string.h>
+
 #include "base/mem.h"
 #include "names/index-file.h"
 #include "repo/grafts.h"
@@ -39,6 +41,27 @@ static int add_ref(void *ctx, const struct ref *ref)
 						"bad object %s", ref->name);
 }
 
+/*
+ * Adds the object of HEAD. After an error, a ref with the same object is
+ * reported, too. Returns 0 or a negative error code.
+ */
+static int add_head(struct adding *a, struct refs *refs, struct error *err)
+{
+	struct adding own = *a;
+	struct ref head;
+	int ret = refs_lookup_head(refs, &head, err);
+
+	own.err = err;
+	if (ret > 0)
+		ret = add_ref(&own, &head);
+	a->seen = own.seen;
+	if (ret >= 0)
+		return 0;
+	oidmap_release(&a->seen);
+	a->seen = (struct oidmap)OIDMAP_INIT;
+	return ret == ERR_CORRUPT && a->leaves_out_broken ? 0 : ret;
+}
+
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err)
 {
@@ -48,20 +71,33 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		.err = err,
 		.leaves_out_broken = refs_leaves_out_broken(refs),
 	};
-	struct ref head;
-	int ret = 0;
+	struct error of_head = ERROR_INIT;
+	int head = *prefix ? 0 : add_head(&a, refs, &of_head);
+	int ret = refs_each_strict(refs, prefix, add_ref, &a, err);
 
-	if (!*prefix) {
-		ret = refs_lookup_head(refs, &head, err);
-		if (ret > 0)
-			ret = add_ref(&a, &head);
-		if (ret == ERR_CORRUPT && a.leaves_out_broken)
-			ret = 0;
+	if (!ret && head < 0) {
+		ret = head;
+		if (err)
+			*err = of_head;
 	}
-	if (ret >= 0)
-		ret = refs_each_strict(refs, prefix, add_ref, &a, err);
 	oidmap_release(&a.seen);
 	return ret;
+}
+
+void ref_tips_reword(const struct walk *w, struct refs *refs, struct error *err)
+{
+	static const char bad[] = "bad object ";
+	const char *name;
+	struct error old;
+	struct ref ref;
+
+	if (!err || strncmp(err->msg, bad, strlen(bad)) != 0)
+		return;
+	old = *err;
+	name = old.msg + strlen(bad);
+	if (refs_lookup(refs, name, &ref, NULL) <= 0 ||
+	    !odb_reader_has(w->reader, &ref.oid))
+		error_set(err, old.code, "unable to parse object: %s", name);
 }
 
 /*

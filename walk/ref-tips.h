@@ -11,11 +11,21 @@
  * Adds the objects of all refs whose names start with `prefix` ("": all refs
  * and HEAD), each object once. Returns 0 or a negative error code. A ref to a
  * missing object is ERR_MISSING ("bad object <ref>"). A broken ref is an
- * error too: a repack must not lose the object that the ref may have named.
+ * error too: a repack must not lose the object that the ref may have named. If
+ * HEAD and another ref are bad, the message names the other ref.
  * After refs_leave_out_broken(), both kinds of refs are left out instead.
  */
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err);
+
+/*
+ * Replaces the message "bad object <ref>" of ref_tips_add() by "unable to parse
+ * object: <ref>". Stock Git says so if it marks reachable objects in order to
+ * expire others. The message stays if only the target of a tag is missing.
+ * `err` may be NULL.
+ */
+void ref_tips_reword(const struct walk *w, struct refs *refs,
+		     struct error *err);
 
 /*
  * ref_tips_add_reflogs() adds the objects that reflogs, HEADs of worktrees and

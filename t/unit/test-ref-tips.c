@@ -135,6 +135,35 @@ static void bad_refs(void **state)
 	teardown(&x);
 }
 
+/*
+ * If HEAD and a branch name the same missing object, the branch is reported.
+ * ref_tips_reword() changes only messages about a bad object.
+ */
+static void bad_head(void **state)
+{
+	static const char gone[] = "1234567812345678123456781234567812345678\n";
+	struct error err = ERROR_INIT;
+	uint64_t seed = random_seed();
+	struct fixture x;
+
+	setup(&x, &seed);
+	tmprepo_write(&x.f.h.r.t, "HEAD", gone);
+	assert_int_equal(add(&x, "", &err), ERR_MISSING);
+	assert_string_equal(err.msg, "bad object HEAD");
+	tmprepo_write(&x.f.h.r.t, "refs/heads/gone", gone);
+	refs_close(x.refs);
+	assert_int_equal(refs_open(&x.refs, &x.f.h.r.t.repo, NULL), 0);
+	assert_int_equal(add(&x, "", &err), ERR_MISSING);
+	assert_string_equal(err.msg, "bad object refs/heads/gone");
+	ref_tips_reword(&x.f.w, x.refs, &err);
+	assert_int_equal(err.code, ERR_MISSING);
+	assert_string_equal(err.msg, "unable to parse object: refs/heads/gone");
+	ref_tips_reword(&x.f.w, x.refs, &err);
+	assert_string_equal(err.msg, "unable to parse object: refs/heads/gone");
+	ref_tips_reword(&x.f.w, x.refs, NULL);
+	teardown(&x);
+}
+
 static void reflogs(void **state)
 {
 	static const char none[] = "0000000000000000000000000000000000000000";
@@ -228,9 +257,10 @@ static void index_entries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_refs), cmocka_unit_test(heads),
-		cmocka_unit_test(bad_refs), cmocka_unit_test(reflogs),
-		cmocka_unit_test(grafts),   cmocka_unit_test(index_entries),
+		cmocka_unit_test(all_refs),      cmocka_unit_test(heads),
+		cmocka_unit_test(bad_refs),      cmocka_unit_test(bad_head),
+		cmocka_unit_test(reflogs),       cmocka_unit_test(grafts),
+		cmocka_unit_test(index_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
