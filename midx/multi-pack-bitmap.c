@@ -136,6 +136,14 @@ static int load_pseudo(struct making *m, struct error *err)
 		return 0;
 	ret = pseudo_tips_load(&m->pseudo, &m->walk, m->rq->refs, &m->config,
 			       err);
+	/*
+	 * With a snapshot of refs, only configured pseudo-merges need the refs
+	 * themselves.
+	 */
+	if (ret == ERR_CORRUPT && m->rq->refs_snapshot && !m->config.nr) {
+		m->pseudo.nr = 0;
+		ret = 0;
+	}
 	for (size_t i = 0; !ret && i < m->pseudo.nr; i++)
 		if (is_covered(m, m->pseudo.tips[i].commit_nr))
 			m->pseudo.tips[kept++] = m->pseudo.tips[i];
