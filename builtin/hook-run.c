@@ -65,8 +65,9 @@ __attribute__((format(printf, 2, 3))) static int set(struct place *place,
 /*
  * Sets GIT_DIR. The value that the user gave stays, unless the hook runs in
  * another directory: the value may be relative. A hook finds the directory
- * ".git" of a work tree by itself. `prefix` is the path of the working
- * directory in the work tree, or NULL.
+ * ".git" of a work tree by itself, unless the environment or the configuration
+ * names another work tree. `prefix` is the path of the working directory in the
+ * work tree, or NULL.
  */
 static int set_git_dir(struct place *place, const struct repo *repo,
 		       const char *prefix)
@@ -74,15 +75,19 @@ static int set_git_dir(struct place *place, const struct repo *repo,
 	const char *rest = repo->worktree
 				   ? rest_below(repo->git_dir, repo->worktree)
 				   : NULL;
+	const char *here = rest_below(repo->git_dir, place->cwd);
 
 	if (place->given_dir && !place->dir)
 		return 0;
-	if (!place->given_dir && !getenv("GIT_WORK_TREE")) {
-		if (!strcmp(place->cwd, repo->git_dir))
-			return set(place, "GIT_DIR=.");
-		if (prefix && rest && !strcmp(rest, ".git"))
-			return set(place, "GIT_DIR");
-	}
+	if (place->dir && repo->worktree_is_set)
+		return set(place, "GIT_DIR=%s", repo->git_dir);
+	if (here && !*here)
+		return set(place, "GIT_DIR=.");
+	if ((repo->worktree_is_set || !repo->worktree) && here &&
+	    !strcmp(here, ".git"))
+		return set(place, "GIT_DIR=.git");
+	if (prefix && rest && !strcmp(rest, ".git") && !repo->worktree_is_set)
+		return set(place, "GIT_DIR");
 	return set(place, "GIT_DIR=%s", repo->git_dir);
 }
 
@@ -90,7 +95,7 @@ static int place_fill(struct place *place, const struct repo *repo)
 {
 	bool in_git_dir = rest_below(place->cwd, repo->git_dir) != NULL;
 	bool has_worktree = repo->worktree &&
-			    (!in_git_dir || getenv("GIT_WORK_TREE"));
+			    (!in_git_dir || repo->worktree_is_set);
 	const char *prefix = has_worktree
 				     ? rest_below(place->cwd, repo->worktree)
 				     : NULL;
@@ -98,7 +103,7 @@ static int place_fill(struct place *place, const struct repo *repo)
 	int ret = 0;
 
 	place->dir = is_moved ? repo->worktree : NULL;
-	if (!place->given_dir && (in_git_dir || !prefix))
+	if (!place->given_dir && in_git_dir)
 		ret = set(place, "GIT_IMPLICIT_WORK_TREE=0");
 	if (!ret)
 		ret = set_git_dir(place, repo, prefix);

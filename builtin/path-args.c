@@ -33,9 +33,15 @@ int place_find(struct place *place, const struct repo *repo, struct error *err)
 	git_dir = sys_realpath(repo->git_dir, NULL);
 	if (git_dir)
 		place->in_git_dir = place_below(place->cwd, git_dir) != NULL;
-	free(git_dir);
-	if (repo->worktree && !place->in_git_dir)
+	place->has_worktree = repo->worktree &&
+			      (repo->worktree_is_set || !place->in_git_dir);
+	if (place->has_worktree)
 		place->prefix = place_below(place->cwd, repo->worktree);
+	/* Stock Git has changed to the top of the work tree before it looks. */
+	if (place->prefix && git_dir)
+		place->in_git_dir = place_below(repo->worktree, git_dir) !=
+				    NULL;
+	free(git_dir);
 	return 0;
 }
 

@@ -55,7 +55,16 @@ struct place {
 	 * "" at the top; NULL outside of the work tree
 	 */
 	const char *prefix;
+	/*
+	 * true: the working directory is in the git directory; if `prefix` is
+	 * set, true: the top of the work tree is
+	 */
 	bool in_git_dir;
+	/*
+	 * false: the repository has no work tree, or it was found from a
+	 * directory in the git directory
+	 */
+	bool has_worktree;
 };
 
 /*

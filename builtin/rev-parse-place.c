@@ -88,7 +88,8 @@ static int append_found(struct buf *out, const struct repo *repo,
 		return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);
 	if (env && is_git_dir)
 		return append_joined(out, repo, env, name);
-	if (is_git_dir && !strcmp(place->cwd, dir))
+	if (is_git_dir && !strcmp(place->cwd, dir) &&
+	    (!place->prefix || !*place->prefix))
 		return buf_append_str(out, *name ? name : ".");
 	if (is_git_dir && (!place->prefix || !*place->prefix))
 		rest = place_below(dir, place->cwd);
@@ -129,7 +130,7 @@ static int show_path(const struct rev_parse *rp, const char *dir,
 	if (ret)
 		return -ret;
 	relative = form != FORM_FOUND && place.prefix && *place.prefix &&
-		   !getenv("GIT_DIR") && place_below(dir, repo->worktree);
+		   !repo->worktree_is_set && place_below(dir, repo->worktree);
 	ret = buf_printf(&full, *name ? "%s/%s" : "%s", dir, name);
 	if (!ret && rp->path_format && !strcmp(rp->path_format, "absolute"))
 		ret = buf_append_str(&out, full.data);
@@ -223,7 +224,7 @@ static void show_up(const struct place *place, const struct repo *repo)
 	const char *p = place->prefix;
 
 	if (!p) {
-		if (repo->worktree && !place->in_git_dir)
+		if (place->has_worktree)
 			puts(repo->worktree);
 		return;
 	}
@@ -248,8 +249,7 @@ static int show_toplevel(const struct rev_parse *rp, const struct place *place)
 	struct buf out = BUF_INIT;
 	int ret = 1;
 
-	if (!repo->worktree || (place->in_git_dir && !getenv("GIT_DIR") &&
-				!getenv("GIT_WORK_TREE")))
+	if (!place->has_worktree)
 		return -builtin_die("this operation must be run in a work "
 				    "tree");
 	if (!rp->path_format || strcmp(rp->path_format, "relative") != 0) {

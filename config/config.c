@@ -253,7 +253,7 @@ int config_env_bool(const char *name, bool dflt, struct error *err)
 
 	if (ret < 0)
 		error_set(err, ERR_INVALID,
-			  "bad boolean config value '%s' for '%s'", value,
+			  "bad boolean environment value '%s' for '%s'", value,
 			  name);
 	return ret;
 }

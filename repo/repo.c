@@ -194,14 +194,19 @@ static int choose_worktree(struct repo *repo, const struct repo_place *place,
 		return 0;
 	if (env) {
 		repo->is_bare = false;
+		repo->worktree_is_set = true;
 		return set_worktree(repo, env, err);
 	}
 	if (bare > 0)
 		return 0;
+	repo->worktree_is_set = true;
 	if (config_find(own, "core.worktree"))
 		return set_configured(repo, own, err);
-	if (place->kind == REPO_PLACE_EXPLICIT)
-		return set_worktree(repo, ".", err);
+	if (place->kind == REPO_PLACE_EXPLICIT) {
+		ret = config_env_bool("GIT_IMPLICIT_WORK_TREE", true, err);
+		return ret > 0 ? set_worktree(repo, ".", err) : ret;
+	}
+	repo->worktree_is_set = false;
 	if (place->worktree)
 		return set_worktree(repo, place->worktree, err);
 	repo->is_bare = bare < 0;

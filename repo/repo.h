@@ -59,6 +59,11 @@ struct repo {
 	char *alternate_object_dirs;
 	/* owned: path of the work tree; NULL: there is none */
 	char *worktree;
+	/*
+	 * true: GIT_DIR, GIT_WORK_TREE or core.worktree determines `worktree`,
+	 * so it is in use even if the working directory is in the git directory
+	 */
+	bool worktree_is_set;
 	enum hash_algo algo;
 	enum repo_ref_storage ref_storage;
 	bool is_bare;
