@@ -14,6 +14,7 @@
 #include "builtin/filterargs.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/options.h"
+#include "builtin/output.h"
 #include "builtin/pack-args.h"
 #include "config/config.h"
 #include "packs/layered.h"
@@ -450,6 +451,26 @@ static void print_total(const struct repack_result *result)
 }
 
 /*
+ * Print that info/refs was not updated, with the words of stock Git. Returns 0
+ * or a negative error code.
+ */
+static int report_info(const struct repo *repo, struct error *err)
+{
+	char *path = repo_common_path(repo, "info/refs");
+	struct shown_path shown;
+	const char *prefix;
+	int ret = path ? shown_path_init(&shown, repo, err) : error_nomem(err);
+
+	if (!ret) {
+		builtin_error("unable to update %s: No such file or directory",
+			      shown_path_get(&shown, path, &prefix));
+		shown_path_release(&shown);
+	}
+	free(path);
+	return ret;
+}
+
+/*
  * Run the command after its options were loaded. Prints only some errors.
  * Returns the exit code, or a negative error code.
  */
@@ -476,6 +497,10 @@ static int repack(struct repack_options *o, struct args *a,
 		return ret;
 	if (result.warning.code)
 		builtin_warn("%s", result.warning.msg);
+	if (result.info_refs_is_old)
+		ret = report_info(env->repo, err);
+	if (ret < 0)
+		return ret;
 	if (!result.is_new && !a->quiet)
 		printf("Nothing new to pack.\n");
 	else if (result.is_new && o->newpack.make.progress)

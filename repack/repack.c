@@ -592,22 +592,20 @@ static int step(struct run *r, const char *label,
 }
 
 /*
- * Write the files that dumb clients read. If an object that a ref names is
- * damaged, there is only a warning: the repack is complete.
+ * Write the files that dumb clients read. As in stock Git, a damaged object of
+ * a ref is an error, though the repack is complete. A missing one is not.
  */
 static int update_info(struct run *r, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	int ret = server_info_update(r->repo, r->refs, &why);
 
-	if (ret > 0) {
-		if (!r->result->warning.code)
-			r->result->warning = why;
+	r->result->info_refs_is_old = ret == SERVER_INFO_INCOMPLETE;
+	if (r->result->info_refs_is_old)
 		return 0;
-	}
-	if (ret < 0 && err)
+	if (ret && err)
 		*err = why;
-	return ret;
+	return ret == SERVER_INFO_DAMAGED ? ERR_CORRUPT : ret;
 }
 
 int repack_run(struct repack_result *result, const struct repo *repo,

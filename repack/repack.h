@@ -159,6 +159,8 @@ struct repack_result {
 	uint32_t filtered_nr;
 	/* number of objects that were written as loose objects */
 	uint32_t loosened_nr;
+	/* true: a ref is broken, so info/refs was not updated */
+	bool info_refs_is_old;
 	struct error warning; /* code 0: none */
 };
 

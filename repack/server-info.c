@@ -16,6 +16,8 @@ struct listing {
 	struct buf text;
 	struct odb_reader *reader;
 	enum hash_algo algo;
+	/* true: a ref was left out: it is broken, or its object is missing */
+	bool is_incomplete;
 	struct error *err;
 };
 
@@ -59,16 +61,27 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 }
 
 /*
- * Appends the lines of info/refs for a ref. Returns 0 on success, 1 if the
- * ref's object is damaged, or a negative error code.
+ * Appends the lines of info/refs for a ref. Returns 0 on success,
+ * SERVER_INFO_DAMAGED if the ref's object is damaged, or a negative error code.
  */
 static int list_ref(void *ctx, const struct ref *ref)
 {
 	struct listing *l = ctx;
+	size_t before = l->text.len;
 	int ret = server_info_put_ref(&l->text, l->reader, l->algo, ref,
 				      l->err);
 
-	return ret == ERR_CORRUPT ? 1 : ret;
+	l->is_incomplete |= l->text.len == before;
+	return ret == ERR_CORRUPT ? SERVER_INFO_DAMAGED : ret;
+}
+
+static int note_broken(void *ctx, const char *name, enum refs_flaw flaw)
+{
+	struct listing *l = ctx;
+
+	(void)name;
+	l->is_incomplete |= flaw == REFS_FLAW_NAME || flaw == REFS_FLAW_VALUE;
+	return 0;
 }
 
 /*
@@ -105,16 +118,23 @@ out:
 	return ret;
 }
 
+/*
+ * Writes info/refs. A list without a broken ref would delete this ref in the
+ * clients, so it is not written. Returns the values of server_info_update().
+ */
 static int update_refs(const struct repo *repo, const struct odb *odb,
 		       struct refs *refs, struct error *err)
 {
-	struct listing l = {BUF_INIT, NULL, repo->algo, err};
+	struct listing l = {BUF_INIT, NULL, repo->algo, false, err};
 	char *dir = repo_common_path(repo, "info");
 	int ret;
 
 	l.reader = odb_reader_new(odb, 0);
-	ret = dir && l.reader ? refs_each(refs, "", list_ref, &l, NULL, err)
+	ret = dir && l.reader ? refs_each_from(refs, "", NULL, list_ref,
+					       note_broken, &l, err)
 			      : error_nomem(err);
+	if (!ret && l.is_incomplete)
+		ret = SERVER_INFO_INCOMPLETE;
 	if (!ret)
 		ret = write_if_changed(dir, "refs", repo->share, &l.text, err);
 	odb_reader_free(l.reader);

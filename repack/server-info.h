@@ -30,11 +30,17 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 			  struct error *err);
 
 /*
- * Write each of the two files if its content changes. Returns 0 on success, 1
- * if an object that a ref names is damaged, or a negative error code. If it
- * returns 1, info/refs stays as it is, objects/info/packs was written, and *err
- * says which object is damaged.
+ * Write each of the two files if its content changes. Returns 0 on success, a
+ * positive value if info/refs stays as it is and only objects/info/packs was
+ * written, or a negative error code. SERVER_INFO_DAMAGED: an object that a ref
+ * names is damaged; *err says which one. SERVER_INFO_INCOMPLETE: a ref is
+ * broken, or its object is missing.
  */
+enum server_info_result {
+	SERVER_INFO_DAMAGED = 1,
+	SERVER_INFO_INCOMPLETE,
+};
+
 int server_info_update(const struct repo *repo, struct refs *refs,
 		       struct error *err);
 

@@ -41,6 +41,24 @@ static void read_file(const struct randrepo *r, const char *name,
 	assert_int_equal(buf_append_char(out, '\0'), 0);
 }
 
+/* Runs an update that leaves info/refs as it is. Returns the result. */
+static int update_not(struct randrepo *r)
+{
+	struct buf before = BUF_INIT, after = BUF_INIT;
+	struct refs *refs;
+	int ret;
+
+	read_file(r, "info/refs", &before);
+	assert_int_equal(refs_open(&refs, &r->t.repo, NULL), 0);
+	ret = server_info_update(&r->t.repo, refs, NULL);
+	refs_close(refs);
+	read_file(r, "info/refs", &after);
+	assert_string_equal(after.data, before.data);
+	buf_release(&before);
+	buf_release(&after);
+	return ret;
+}
+
 static ino_t inode(const struct randrepo *r, const char *name)
 {
 	char path[4096];
@@ -105,6 +123,33 @@ static void rewritten_when_changed(void **state)
 	update(&r);
 	assert_true(inode(&r, "info/refs") != refs);
 	assert_true(inode(&r, "objects/info/packs") == packs);
+	randrepo_release(&r);
+}
+
+/* info/refs stays if a ref is broken, or if its object is missing or damaged.
+ */
+static void kept_if_a_ref_is_bad(void **state)
+{
+	static const char id[] = "1234567812345678123456781234567812345678\n";
+	uint64_t seed = random_seed();
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	randrepo_history(&r, 3);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	update(&r);
+	tmprepo_write(&r.t, "refs/heads/bad", "nonsense\n");
+	assert_int_equal(update_not(&r), SERVER_INFO_INCOMPLETE);
+	tmprepo_write(&r.t, "refs/heads/bad", id);
+	assert_int_equal(update_not(&r), SERVER_INFO_INCOMPLETE);
+	tmprepo_write(&r.t, "objects/12/34567812345678123456781234567812345678",
+		      "nonsense");
+	assert_int_equal(update_not(&r), SERVER_INFO_DAMAGED);
+	tmprepo_write(&r.t, "refs/heads/bad", "ref: refs/../x\n");
+	update(&r);
+	tmprepo_write(&r.t, "refs/heads/bad", "ref: refs/heads/bad\n");
+	update(&r);
 	randrepo_release(&r);
 }
 
@@ -297,6 +342,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contents),
 		cmocka_unit_test(rewritten_when_changed),
+		cmocka_unit_test(kept_if_a_ref_is_bad),
 		cmocka_unit_test(packs_keep_their_order),
 		cmocka_unit_test(new_packs_keep_their_order),
 		cmocka_unit_test(full_disk),
