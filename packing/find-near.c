@@ -233,14 +233,11 @@ static int load_answer(struct nearing *n)
 	struct found *f = n->f;
 	const struct odb_pack *pack = f->prepared.pack;
 	const struct prepared_tree *tree = &n->answer->tree;
-	struct error why = ERROR_INIT;
-	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, &why);
+	const struct pack_rev *rev = pack_get_rev_unproven(pack->pack, NULL);
 	size_t run_nr = n->answer->plain.run_nr;
 	struct oid order;
 
-	if (!rev)
-		return why.code == ERR_NOMEM ? ERR_NOMEM : 0;
-	if (prepared_hash_order(&order, tree, run_nr, rev) < 0)
+	if (!rev || prepared_hash_order(&order, tree, run_nr, rev) < 0)
 		return ERR_NOMEM;
 	if (!oid_equal(&order, &tree->order))
 		return 0;

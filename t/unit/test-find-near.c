@@ -392,6 +392,14 @@ struct again {
 	struct found f;
 };
 
+/* Forget the reverse index of the pack, so that it is made again. */
+static void open_again(void *ctx)
+{
+	struct again *again = ctx;
+
+	open_odb(&again->n);
+}
+
 static int find_again(void *ctx, struct error *err)
 {
 	struct again *again = ctx;
@@ -435,7 +443,7 @@ static void no_memory(void **state)
 						   &again.n.h.r.t.repo, NULL),
 			 0);
 	again.options.threads = 1;
-	nomem_each(NULL, find_again, check_again, &again);
+	nomem_each(open_again, find_again, check_again, &again);
 	end(&again.n);
 }
 
