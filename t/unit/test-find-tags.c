@@ -36,6 +36,23 @@ struct env {
 	bool *want_set, *had_set, *found, *expected;
 };
 
+/* Prepares queries of the repository e->r. */
+static void env_open(struct env *e)
+{
+	bool **sets[] = {&e->named, &e->want_set, &e->had_set, &e->found,
+			 &e->expected};
+
+	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
+		*sets[i] = calloc(RANDREPO_MAX, sizeof(bool));
+		assert_non_null(*sets[i]);
+	}
+	assert_int_equal(
+		packing_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
+	e->options.exact = true;
+	e->tags = (struct foundrepo_tags){&e->r, e->named, 0};
+	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
+}
+
 /*
  * Makes a pack with a bitmap index, and newer objects outside of the pack. If
  * at most FEW_MAX objects are to be sent, packing/find-tags.c makes a list of
@@ -44,9 +61,6 @@ struct env {
  */
 static void env_init(struct env *e, uint64_t *seed)
 {
-	bool **sets[] = {&e->named, &e->want_set, &e->had_set, &e->found,
-			 &e->expected};
-
 	memset(e, 0, sizeof(*e));
 	randrepo_init(&e->r, HASH_SHA1, seed);
 	randrepo_history(&e->r, 1000);
@@ -57,15 +71,7 @@ static void env_init(struct env *e, uint64_t *seed)
 	randrepo_store_pack(&e->r);
 	randrepo_history(&e->r, 5);
 	randrepo_store(&e->r);
-	for (size_t i = 0; i < sizeof(sets) / sizeof(*sets); i++) {
-		*sets[i] = calloc(RANDREPO_MAX, sizeof(bool));
-		assert_non_null(*sets[i]);
-	}
-	assert_int_equal(
-		packing_send_options_load(&e->options, &e->r.t.repo, NULL), 0);
-	e->options.exact = true;
-	e->tags = (struct foundrepo_tags){&e->r, e->named, 0};
-	assert_int_equal(odb_open(&e->odb, &e->r.t.repo, NULL, NULL), 0);
+	env_open(e);
 }
 
 static void env_release(struct env *e)
@@ -119,8 +125,11 @@ static void name_tags(struct env *e, bool all)
 			      (all || randrepo_below(&e->r, 2));
 }
 
+/* Returns one of the last `newest` commits, or of all if there are fewer. */
 static uint32_t random_commit(struct env *e, uint32_t newest)
 {
+	if (newest > e->r.commit_nr)
+		newest = e->r.commit_nr;
 	return e->r.commits[e->r.commit_nr - 1 - randrepo_below(&e->r, newest)];
 }
 
@@ -206,6 +215,51 @@ static void tags_come_along(void **state)
 	env_release(&e);
 }
 
+/* Asserts that the bit 0 is of the object `nr`, and that it is to be sent. */
+static void check_first_bit(struct env *e, const struct found *f, uint32_t nr)
+{
+	uint32_t idx_pos = bitmap_space_idx_pos(&f->space, 0);
+
+	assert_memory_equal(bitmap_space_id(&f->space, idx_pos),
+			    e->r.objects[nr].oid.bytes, hash_len(HASH_SHA1));
+	assert_true(bitset_get(&f->packed, 0));
+}
+
+/*
+ * A clone of a small repository with one tag. The tag is newer than the bitmap
+ * index. Its target is the first object of the indexed pack.
+ */
+static void target_is_first_in_pack(void **state)
+{
+	uint64_t seed = random_seed();
+	uint8_t files[RANDREPO_FILES] = {1};
+	struct error warning, err = ERROR_INIT;
+	struct env e = {.r = {.nr = 0}};
+	uint32_t commit, tag;
+	struct found f;
+
+	randrepo_init(&e.r, HASH_SHA1, &seed);
+	commit = randrepo_commit(&e.r, files, NULL, 0, 1700000000);
+	randrepo_store_pack(&e.r);
+	randrepo_all_refs(&e.r);
+	bitmaprepo_repack(&e.r, true, true);
+	tag = randrepo_tag(&e.r, commit);
+	randrepo_store(&e.r);
+	env_open(&e);
+	name_tags(&e, true);
+	ask(&e, 1, false);
+	e.request.use_bitmap = true;
+	assert_int_equal(
+		found_open(&f, e.odb, &e.request, &e.options, &warning, &err),
+		0);
+	assert_non_null(f.pb);
+	check_first_bit(&e, &f, commit);
+	foundrepo_mark_all(&e.r, e.found, &f);
+	assert_true(e.found[tag]);
+	found_close(&f);
+	env_release(&e);
+}
+
 static int fail_each(void *ctx,
 		     int (*fn)(void *fn_ctx, const struct packing_tag *tag),
 		     void *fn_ctx, struct error *err)
@@ -240,6 +294,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tags_come_along),
+		cmocka_unit_test(target_is_first_in_pack),
 		cmocka_unit_test(errors_of_tags_are_told),
 	};
 
