@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "packing/reuse.h"
 #include "t/unit/bitmaprepo.h"
+#include "t/unit/midxrepo.h"
 #include "t/unit/packread.h"
 
 /*
@@ -418,6 +419,64 @@ static void gap_as_long_as_growth(void **state)
 	buf_release(&gap);
 }
 
+/* Write pack-c again, with its objects at other offsets than the index says. */
+static void replace_pack_c(struct midxrepo *m)
+{
+	struct tmppack_object first = m->objects[2][0];
+
+	m->objects[2][0] = m->objects[2][2];
+	m->objects[2][2] = first;
+	tmprepo_remove(&m->t, "objects/pack/pack-c.pack");
+	tmprepo_remove(&m->t, "objects/pack/pack-c.idx");
+	tmppack_write(&m->t, "objects", "pack-c", m->objects[2],
+		      MIDXREPO_PER_PACK, false);
+}
+
+/*
+ * One of three packs contradicts the multi-pack-index. No object of this pack
+ * is copied: all its wanted objects are left over. The other packs are copied.
+ */
+static void pack_that_was_replaced(void **state)
+{
+	struct bitset want;
+	struct bitmap_space space;
+	struct bitmap_space_part *parts;
+	struct reuse_request request = {
+		.space = &space,
+		.want = &want,
+		.all_packs = true,
+		.ofs_delta = true,
+	};
+	struct midxrepo m;
+	struct copy c;
+	size_t part_nr, last;
+	struct odb *odb;
+
+	midxrepo_init(&m);
+	replace_pack_c(&m);
+	assert_int_equal(odb_open(&odb, &m.t.repo, NULL, NULL), 0);
+	assert_non_null(odb->midxes[0]);
+	space = bitmap_space_of_midx(odb, odb->midxes[0], &m.order);
+	assert_int_equal(bitmap_space_parts(&parts, &part_nr, &space), 0);
+	assert_int_equal(part_nr, MIDXREPO_PACKS);
+	last = parts[2].first;
+	assert_string_equal(parts[2].pack->pack->name, "pack-c");
+	assert_int_equal(parts[2].nr, 2);
+	assert_int_equal(bitset_init(&want, last + 2), 0);
+	bitset_set_range(&want, 0, want.bits);
+	copy_make(&c, &request);
+	assert_int_equal(c.report.packs, 2);
+	assert_int_equal(c.report.objects, last);
+	assert_int_equal(bitset_count(&c.left_over), 2);
+	assert_true(bitset_get(&c.left_over, last));
+	assert_true(bitset_get(&c.left_over, last + 1));
+	copy_release(&c);
+	bitset_release(&want);
+	free(parts);
+	odb_close(odb);
+	midxrepo_release(&m);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -427,6 +486,7 @@ int main(void)
 		cmocka_unit_test(far_bases),
 		cmocka_unit_test(base_after_delta),
 		cmocka_unit_test(gap_as_long_as_growth),
+		cmocka_unit_test(pack_that_was_replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
