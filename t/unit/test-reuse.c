@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "packing/reuse.h"
 #include "t/unit/bitmaprepo.h"
+#include "t/unit/midxbitmap.h"
 #include "t/unit/midxrepo.h"
 #include "t/unit/packread.h"
 
@@ -119,32 +120,31 @@ static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 	free(thin);
 }
 
-static void random_subsets(bool stored_ofs)
+/* Copies random subsets of the objects that have bits, and checks the copies.
+ */
+static void check_subsets(const struct bitmaprepo *b, bool all_packs,
+			  uint64_t *seed)
 {
-	uint64_t seed = random_seed();
 	size_t thin = 0, left = 0, deltas = 0;
-	struct randrepo r;
-	struct bitmaprepo b;
 
-	make(&r, stored_ofs, &seed);
-	bitmaprepo_open(&b, &r);
 	for (int i = 0; i < 60; i++) {
 		struct bitset want, uninteresting;
 		struct reuse_request request = {
-			.space = &b.pb->space,
+			.space = &b->pb->space,
 			.want = &want,
-			.uninteresting = random_next(&seed) % 2 ? &uninteresting
-								: NULL,
-			.ofs_delta = random_next(&seed) % 2,
+			.uninteresting = random_next(seed) % 2 ? &uninteresting
+							       : NULL,
+			.all_packs = all_packs,
+			.ofs_delta = random_next(seed) % 2,
 		};
 		struct packread read;
 		struct copy c;
 
-		random_runs(&want, b.pb->file.object_nr, &seed);
-		random_runs(&uninteresting, b.pb->file.object_nr, &seed);
+		random_runs(&want, b->pb->file.object_nr, seed);
+		random_runs(&uninteresting, b->pb->file.object_nr, seed);
 		bitset_andnot(&uninteresting, &want);
 		copy_make(&c, &request);
-		copy_check(&b, &c, &request, &read);
+		copy_check(b, &c, &request, &read);
 		deltas += read.ofs_nr + read.ref_nr;
 		thin += read.thin_nr;
 		left += bitset_count(&c.left_over);
@@ -154,6 +154,17 @@ static void random_subsets(bool stored_ofs)
 		bitset_release(&uninteresting);
 	}
 	assert_true(thin > 10 && left > 10 && deltas > 100);
+}
+
+static void random_subsets(bool stored_ofs)
+{
+	uint64_t seed = random_seed();
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	make(&r, stored_ofs, &seed);
+	bitmaprepo_open(&b, &r);
+	check_subsets(&b, false, &seed);
 	bitmaprepo_close(&b);
 	randrepo_release(&r);
 }
@@ -166,6 +177,35 @@ static void subsets_of_ofs_deltas(void **state)
 static void subsets_of_ref_deltas(void **state)
 {
 	random_subsets(false);
+}
+
+/*
+ * Objects are copied from three packs. Each pack has OFS_DELTAs, whose bases
+ * are in the same pack.
+ */
+static void subsets_of_packs(void **state)
+{
+	uint64_t seed = random_seed();
+	struct bitmap_space_part *parts;
+	struct randrepo r;
+	struct bitmaprepo b;
+	size_t part_nr;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	for (int i = 0; i < 3; i++) {
+		randrepo_history(&r, 40);
+		randrepo_store(&r);
+		randrepo_all_refs(&r);
+		bitmaprepo_repack(&r, false, false);
+	}
+	midxbitmap_write(&r);
+	bitmaprepo_open(&b, &r);
+	assert_int_equal(bitmap_space_parts(&parts, &part_nr, &b.pb->space), 0);
+	assert_int_equal(part_nr, 3);
+	check_subsets(&b, true, &seed);
+	free(parts);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
 }
 
 /*
@@ -482,6 +522,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(subsets_of_ofs_deltas),
 		cmocka_unit_test(subsets_of_ref_deltas),
+		cmocka_unit_test(subsets_of_packs),
 		cmocka_unit_test(everything),
 		cmocka_unit_test(far_bases),
 		cmocka_unit_test(base_after_delta),
