@@ -393,11 +393,11 @@ static int note_kept(void *ctx, const struct walk_item *item)
 	const struct odb_pack *pack;
 	uint64_t off;
 
-	if (!found_bit(f, item->obj_pos, &c.bit) ||
-	    !bitset_get(&f->packed, c.bit))
-		return 0;
-	find_kept(&c.kept, f, objspace_raw(&f->walk.space, item->obj_pos),
-		  c.bit, KEPT_NO_VERSION, v->warning);
+	if (found_bit(f, item->obj_pos, &c.bit) &&
+	    bitset_get(&f->packed, c.bit))
+		find_kept(&c.kept, f,
+			  objspace_raw(&f->walk.space, item->obj_pos), c.bit,
+			  KEPT_NO_VERSION, v->warning);
 	if (!c.kept.delta.stream)
 		return 0;
 	pack = bitmap_space_locate(&f->space, c.bit, &off);
