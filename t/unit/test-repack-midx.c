@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/affix.h"
 #include "pack/mtimes.h"
 #include "repack/repack-parts.h"
 #include "t/unit/midxbitmap.h"
@@ -225,11 +226,30 @@ struct writing {
 	struct randrepo r;
 	bool bitmap_is_default, leaves_cruft;
 	struct repack_result result;
+	/* Number of times that a multi-pack-index was made. */
+	unsigned tries;
+	/* The .idx file that is removed in the next try; empty: none. */
+	char leaving[64];
 };
+
+/* Receives the text of progress meters. Counts the tries. */
+static void count_try(void *ctx, const char *text, size_t len)
+{
+	struct writing *w = ctx;
+
+	if (!memmem(text, len, "Adding packfiles", 16) ||
+	    !memmem(text, len, "done", 4))
+		return;
+	w->tries++;
+	if (w->leaving[0])
+		tmprepo_remove(&w->r.t, w->leaving);
+	w->leaving[0] = '\0';
+}
 
 static int write_midx(void *ctx, struct error *err)
 {
 	struct writing *w = ctx;
+	const struct progress_out progress = {.put = count_try, .ctx = w};
 	struct newpack_options newpack;
 	struct repack_midx_request rq = {
 		.repo = &w->r.t.repo,
@@ -242,6 +262,7 @@ static int write_midx(void *ctx, struct error *err)
 
 	w->result = (struct repack_result){.warning = ERROR_INIT};
 	newpack.fsync_pack = newpack.fsync_metadata = SYS_FSYNC_NONE;
+	newpack.make.progress = &progress;
 	if (!ret)
 		ret = refs_open(&rq.refs, rq.repo, err);
 	if (!ret)
@@ -386,6 +407,56 @@ static void check_written(void *ctx)
 	assert_false(sys_exists(path));
 }
 
+/*
+ * Another process removes a pack while the multi-pack-index is written. The
+ * write is repeated with the packs that are left.
+ */
+static void pack_goes_meanwhile(void **state)
+{
+	uint64_t seed = random_seed();
+	struct writing w = {.bitmap_is_default = false};
+
+	randrepo_init(&w.r, HASH_SHA1, &seed);
+	randrepo_history(&w.r, 5);
+	randrepo_store_pack(&w.r);
+	snprintf(w.leaving, sizeof(w.leaving), "objects/pack/pack-%u.idx",
+		 w.r.nr);
+	/* The next pack contains all objects again. */
+	for (uint32_t i = 0; i < w.r.nr; i++)
+		w.r.objects[i].is_stored = false;
+	randrepo_history(&w.r, 5);
+	randrepo_store_pack(&w.r);
+	randrepo_all_refs(&w.r);
+	assert_int_equal(write_midx(&w, NULL), 0);
+	assert_int_equal(w.tries, 2);
+	assert_int_equal(w.result.midx_pack_nr, 1);
+	check_covers(&w.r, 1);
+	assert_int_equal(write_midx(&w, NULL), 0);
+	assert_int_equal(w.tries, 3);
+	randrepo_release(&w.r);
+}
+
+/* A bitmap index that cannot be removed makes the repack fail. */
+static void pack_bitmap_stays(void **state)
+{
+	uint64_t seed = random_seed();
+	struct writing w = {.bitmap_is_default = false};
+	struct error err = ERROR_INIT;
+	char name[64];
+
+	randrepo_init(&w.r, HASH_SHA1, &seed);
+	randrepo_history(&w.r, 5);
+	randrepo_store_pack(&w.r);
+	randrepo_all_refs(&w.r);
+	snprintf(name, sizeof(name), "objects/pack/pack-%u.bitmap/file",
+		 w.r.nr);
+	tmprepo_write(&w.r.t, name, "");
+	assert_true(write_midx(&w, &err) < 0);
+	assert_true(starts_with(err.msg, "cannot remove '"));
+	assert_non_null(strstr(err.msg, ".bitmap'"));
+	randrepo_release(&w.r);
+}
+
 static void no_memory(void **state)
 {
 	uint64_t seed = random_seed();
@@ -418,6 +489,8 @@ int main(void)
 		cmocka_unit_test(no_packs),
 		cmocka_unit_test(not_closed),
 		cmocka_unit_test(cruft_packs),
+		cmocka_unit_test(pack_goes_meanwhile),
+		cmocka_unit_test(pack_bitmap_stays),
 		cmocka_unit_test(no_memory),
 	};
 
