@@ -224,12 +224,14 @@ static void plain_layers(void **state)
 /* A call of repack_midx_write(). */
 struct writing {
 	struct randrepo r;
-	bool bitmap_is_default, leaves_cruft;
+	bool bitmap_is_default, leaves_cruft, layers;
+	uint64_t split_factor;
 	struct repack_result result;
 	/* Number of times that a multi-pack-index was made. */
 	unsigned tries;
 	/* The .idx file that is removed in the next try; empty: none. */
 	char leaving[64];
+	char newest[32]; /* the .idx file of the newest pack */
 };
 
 /* Receives the text of progress meters. Counts the tries. */
@@ -254,9 +256,11 @@ static int write_midx(void *ctx, struct error *err)
 	struct repack_midx_request rq = {
 		.repo = &w->r.t.repo,
 		.newpack = &newpack,
-		.bitmap = true,
+		.bitmap = !w->layers,
 		.bitmap_is_default = w->bitmap_is_default,
 		.must_contain_cruft = !w->leaves_cruft,
+		.layers = w->layers,
+		.split_factor = w->split_factor,
 	};
 	int ret = newpack_options_load(&newpack, rq.repo, err);
 
@@ -478,6 +482,61 @@ static void no_memory(void **state)
 	randrepo_release(&w.r);
 }
 
+static void rename_in(const struct randrepo *r, const char *from,
+		      const char *to)
+{
+	char old[4200], new[4200];
+
+	snprintf(old, sizeof(old), "%s/pack/%s", r->t.objects, from);
+	snprintf(new, sizeof(new), "%s/pack/%s", r->t.objects, to);
+	assert_int_equal(rename(old, new), 0);
+}
+
+/* Make a chain of one layer, which has only the first of the two packs. */
+static void one_layer(void *ctx)
+{
+	struct writing *w = ctx;
+	char chain[4200];
+
+	snprintf(chain, sizeof(chain), "%s/pack/multi-pack-index.d",
+		 w->r.t.objects);
+	nftw(chain, tmprepo_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	rename_in(&w->r, w->newest, "hidden");
+	w->split_factor = 0;
+	assert_int_equal(write_midx(w, NULL), 0);
+	assert_int_equal(layers_of(&w->r), 1);
+	rename_in(&w->r, "hidden", w->newest);
+	w->split_factor = 1000;
+}
+
+static void check_merged(void *ctx)
+{
+	struct writing *w = ctx;
+
+	check_covers(&w->r, 2);
+	assert_int_equal(layers_of(&w->r), 1);
+}
+
+/*
+ * A layer is added to a chain, and merged with the layer below it. If memory
+ * runs out, the call fails, or both layers are merged.
+ */
+static void no_memory_to_merge(void **state)
+{
+	uint64_t seed = random_seed();
+	struct writing w = {.layers = true};
+
+	randrepo_init(&w.r, HASH_SHA1, &seed);
+	randrepo_history(&w.r, 3);
+	randrepo_store_pack(&w.r);
+	randrepo_history(&w.r, 3);
+	randrepo_store_pack(&w.r);
+	snprintf(w.newest, sizeof(w.newest), "pack-%u.idx", w.r.nr);
+	randrepo_all_refs(&w.r);
+	nomem_each(one_layer, write_midx, check_merged, &w);
+	randrepo_release(&w.r);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -492,6 +551,7 @@ int main(void)
 		cmocka_unit_test(pack_goes_meanwhile),
 		cmocka_unit_test(pack_bitmap_stays),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(no_memory_to_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
