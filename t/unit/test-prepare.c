@@ -291,6 +291,7 @@ static uint32_t compare(struct preparedrepo *p,
 	struct packing_report report = send(p, &with, request, true);
 
 	assert_int_equal(!strcmp(report.strategy, "prepared"), is_prepared);
+	assert_true(!is_prepared || report.reuse_ns > 0);
 	report = send(p, &without, request, false);
 	assert_string_not_equal(report.strategy, "prepared");
 	assert_int_equal(with.bytes.len, without.bytes.len);
