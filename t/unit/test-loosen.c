@@ -11,6 +11,9 @@
 #include <cmocka.h>
 
 #include "repack/loosen.h"
+/* Let only a sample of the allocations fail, since each call writes files. */
+#define NOMEM_MAX 60
+#include "t/unit/nomem.h"
 #include "t/unit/oldrepo.h"
 
 static bool stat_loose(struct oldrepo *o, uint32_t nr, struct sys_stat *st)
@@ -82,10 +85,66 @@ static void loosened(void **state)
 	oldrepo_release(&o);
 }
 
+/* A call of loosen_write(). */
+struct loosening {
+	struct oldrepo o;
+	struct unreachable u;
+};
+
+static void remove_loose(void *ctx)
+{
+	struct loosening *l = ctx;
+	struct sys_stat st;
+
+	for (uint32_t i = 0; i < l->o.r.nr; i++) {
+		struct buf path = BUF_INIT;
+
+		assert_int_equal(odb_loose_path(&path, l->o.odb,
+						l->o.odb->dirs[0],
+						&l->o.r.objects[i].oid),
+				 0);
+		assert_int_equal(sys_unlink(path.data, NULL), 0);
+		buf_release(&path);
+		assert_false(stat_loose(&l->o, i, &st));
+	}
+}
+
+static int loosen(void *ctx, struct error *err)
+{
+	struct loosening *l = ctx;
+	uint32_t nr;
+
+	return loosen_write(&nr, &l->u, err);
+}
+
+static void all_loose(void *ctx)
+{
+	struct loosening *l = ctx;
+	struct sys_stat st;
+
+	for (uint32_t i = 0; i < l->o.r.nr; i++)
+		assert_int_equal(stat_loose(&l->o, i, &st), !l->o.reached[i]);
+}
+
+/* If memory runs out, the call fails, or all loose objects are written. */
+static void no_memory(void **state)
+{
+	uint64_t seed = random_seed();
+	struct loosening l;
+
+	oldrepo_init(&l.o, &seed, OLD_PACK);
+	oldrepo_collect(&l.o, &l.u, true);
+	assert_int_equal(unreachable_keep(&l.u, 0, NULL), 0);
+	nomem_each(remove_loose, loosen, all_loose, &l);
+	unreachable_release(&l.u);
+	oldrepo_release(&l.o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loosened),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
