@@ -189,6 +189,34 @@ static void is_done(void *ctx)
 	assert_false(sys_exists(path));
 }
 
+static void put_text(void *ctx, const char *text, size_t len)
+{
+	assert_int_equal(buf_append(ctx, text, len), 0);
+}
+
+/*
+ * The progress meter counts the 256 directories of loose objects up to the
+ * present one.
+ */
+static void progress_by_directory(void **state)
+{
+	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
+	struct buf text = BUF_INIT;
+	const struct progress_out progress = {.put = put_text, .ctx = &text};
+	const struct prune_packed_options options = {.progress = &progress};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmppack_write(&t, "objects", "pack-1", packed, 1, false);
+	write_loose(&t);
+	assert_int_equal(prune_packed(&t.repo, &options, NULL), 0);
+	/* The loose object is in the directory 56, which is number 87. */
+	assert_non_null(strstr(text.data, " 33% (87/256)"));
+	assert_non_null(strstr(text.data, "100% (256/256), done."));
+	buf_release(&text);
+	tmprepo_release(&t);
+}
+
 static void no_memory(void **state)
 {
 	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
@@ -206,6 +234,7 @@ int main(void)
 		cmocka_unit_test(loose_objects),
 		cmocka_unit_test(times),
 		cmocka_unit_test(times_of_packs),
+		cmocka_unit_test(progress_by_directory),
 		cmocka_unit_test(no_memory),
 	};
 

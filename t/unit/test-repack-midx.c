@@ -109,6 +109,29 @@ static void geometric(void **state)
 }
 
 /*
+ * One ref points to a missing object. A geometric repack still writes the
+ * multi-pack-index, and bitmaps of what the other refs reach.
+ */
+static void geometric_with_broken_ref(void **state)
+{
+	uint64_t seed = random_seed();
+	struct repack_result result;
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	midxbitmap_history(&r, &seed, HASH_SHA1, 1);
+	tmprepo_write(&r.t, "refs/heads/broken",
+		      "1234567890123456789012345678901234567890\n");
+	run(&r, false, 2, true, &result);
+	assert_true(result.bitmap_nr > 0);
+	check_covers(&r, 0);
+	bitmaprepo_open(&b, &r);
+	midxbitmap_check_rows(&b);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
+/*
  * When a multi-pack-index gets a bitmap index, the bitmap index of a single
  * pack is removed: readers would not use it.
  */
@@ -542,6 +565,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_into_one),
 		cmocka_unit_test(geometric),
+		cmocka_unit_test(geometric_with_broken_ref),
 		cmocka_unit_test(pack_bitmaps_go),
 		cmocka_unit_test(layers),
 		cmocka_unit_test(plain_layers),
