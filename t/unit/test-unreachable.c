@@ -246,10 +246,14 @@ static void behind_an_alternate(void **state)
 	struct oid blob, other, to, top;
 	struct buf text = BUF_INIT;
 	struct small s;
+	char more[16];
 
 	small_init(&s);
 	small_loose(&s, &blob, OBJ_BLOB, "one\n", 1000);
-	small_loose(&s, &other, OBJ_BLOB, "two\n", 1000);
+	for (int i = 0; i < 62; i++) {
+		snprintf(more, sizeof(more), "more %d\n", i);
+		small_loose(&s, &other, OBJ_BLOB, more, 1000);
+	}
 	to = blob;
 	for (int i = 0; i < 5; i++) {
 		tag_text(&text, &to, i ? "tag" : "blob");
@@ -258,7 +262,12 @@ static void behind_an_alternate(void **state)
 	tag_text(&text, &to, "tag");
 	small_loose(&s, &top, OBJ_TAG, text.data, 3000);
 	small_collect(&s);
-	assert_int_equal(s.u.nr, 3);
+	/*
+	 * A set of the objects fills its words completely. So sanitizers notice
+	 * if the set does not grow for the first object of the alternate.
+	 */
+	assert_int_equal(s.u.nr, 64);
+	assert_int_equal(objspace_end(&s.w.space), 64);
 	assert_int_equal(unreachable_keep(&s.u, 2000, NULL), 0);
 	assert_true(small_item(&s, &blob)->is_kept);
 	assert_true(small_item(&s, &top)->is_kept);
