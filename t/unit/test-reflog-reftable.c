@@ -28,18 +28,18 @@ struct twins {
 	size_t seen_nr;
 };
 
-static void id_hex(char *out, unsigned nr)
+static void id_hex(char *out, unsigned nr, enum hash_algo algo)
 {
-	snprintf(out, OID_MAX_HEX_LEN + 1, "%040x", nr);
+	snprintf(out, OID_MAX_HEX_LEN + 1, "%0*x", (int)hash_hex_len(algo), nr);
 }
 
-static struct oid id_of(unsigned nr)
+static struct oid id_of(unsigned nr, enum hash_algo algo)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid oid;
 
-	id_hex(hex, nr);
-	oid_from_hex(&oid, hex, 40, HASH_SHA1);
+	id_hex(hex, nr, algo);
+	oid_from_hex(&oid, hex, hash_hex_len(algo), algo);
 	return oid;
 }
 
@@ -50,17 +50,18 @@ static struct oid id_of(unsigned nr)
 static void put_record(const struct tmprepo *t, const char *dir,
 		       const char *name, unsigned i)
 {
-	struct reftable_append_options options = {.algo = HASH_SHA1};
+	enum hash_algo algo = t->repo.algo;
+	struct reftable_append_options options = {.algo = algo};
 	struct reftable_ref ref = {
 		.name = name,
 		.name_len = strlen(name),
 		.value = REFTABLE_OID,
-		.oid = id_of(i),
+		.oid = id_of(i, algo),
 	};
 	struct reftable_log log = {
 		.name = name,
 		.name_len = strlen(name),
-		.old_oid = id_of(i - 1),
+		.old_oid = id_of(i - 1, algo),
 		.new_oid = ref.oid,
 		.who = {"A U", 3},
 		.mail = {"a@b", 3},
@@ -84,17 +85,17 @@ static void put_record(const struct tmprepo *t, const char *dir,
 	buf_release(&path);
 }
 
-static void setup(struct twins *t, unsigned nr)
+static void setup(struct twins *t, enum hash_algo algo, unsigned nr)
 {
 	char from[OID_MAX_HEX_LEN + 1], to[OID_MAX_HEX_LEN + 1];
 	struct buf text = BUF_INIT;
 
-	tmprepo_init(&t->file, HASH_SHA1);
-	tmprepo_init(&t->table, HASH_SHA1);
+	tmprepo_init(&t->file, algo);
+	tmprepo_init(&t->table, algo);
 	t->table.repo.ref_storage = REPO_REFS_REFTABLE;
 	for (unsigned i = 1; i <= nr; i++) {
-		id_hex(from, i - 1);
-		id_hex(to, i);
+		id_hex(from, i - 1, algo);
+		id_hex(to, i, algo);
 		buf_printf(&text, "%s %s A U <a@b> %u %s\tm\n", from, to,
 			   100 + i, i & 1 ? "-0230" : "+0100");
 		put_record(&t->table, "reftable", ref_name, i);
@@ -187,7 +188,8 @@ static void test_random(void **state)
 	for (int round = 0; round < 12; round++) {
 		struct twins t;
 
-		setup(&t, (unsigned)(random_next(&seed) % 6));
+		setup(&t, round % 2 ? HASH_SHA256 : HASH_SHA1,
+		      (unsigned)(random_next(&seed) % 6));
 		compare(&t);
 		for (int i = 0; i < 3; i++) {
 			struct reflog_edit how = {
@@ -229,7 +231,7 @@ static void test_empty(void **state)
 	struct buf tables, again;
 	struct twins t;
 
-	setup(&t, 3);
+	setup(&t, HASH_SHA1, 3);
 	t.drop = UINT64_MAX;
 	edit(&t, &how);
 	assert_true(reflog_exists(&t.table.repo, ref_name));
@@ -293,7 +295,7 @@ static int note_tip(void *ctx, const char *name, const struct oid *tip,
  */
 static void test_tip(void **state)
 {
-	struct oid tip, three = id_of(3);
+	struct oid tip, three = id_of(3, HASH_SHA1);
 	const struct reflog_edit how = {
 		.decide = note_tip, .ctx = &tip, .update_ref = true};
 	struct reflog log = REFLOG_INIT;
@@ -301,7 +303,7 @@ static void test_tip(void **state)
 	struct ref ref;
 	struct twins t;
 
-	setup(&t, 3);
+	setup(&t, HASH_SHA1, 3);
 	put_ref(&t.table, "refs/heads/mai", NULL);
 	put_ref(&t.table, "refs/heads/main/x", ref_name);
 	assert_int_equal(reflog_edit(&t.table.repo, ref_name, &how, NULL), 0);
@@ -337,7 +339,7 @@ static void test_locked(void **state)
 	struct reflog_edit how = {.decide = decide};
 	struct twins t;
 
-	setup(&t, 2);
+	setup(&t, HASH_SHA1, 2);
 	how.ctx = &t;
 	tmprepo_write(&t.table, "reftable/tables.list.lock", "");
 	assert_int_equal(reflog_edit(&t.table.repo, ref_name, &how, NULL),
@@ -436,7 +438,7 @@ static int edit_again(void *ctx, struct error *err)
 static void check_edit(void *ctx)
 {
 	struct twins *t = ctx;
-	struct oid one = id_of(1), value = value_of(&t->table.repo);
+	struct oid one = id_of(1, HASH_SHA1), value = value_of(&t->table.repo);
 	struct reflog log = REFLOG_INIT;
 
 	assert_true(oid_equal(&value, &one));
@@ -466,7 +468,7 @@ static void test_no_memory(void **state)
 	nomem_each(NULL, list, check_list, &l);
 	buf_release(&l.names);
 	tmprepo_release(&t);
-	setup(&twins, 1);
+	setup(&twins, HASH_SHA1, 1);
 	twins.drop = 2;
 	nomem_each(write_again, edit_again, check_edit, &twins);
 	teardown(&twins);
