@@ -247,6 +247,24 @@ static void test_take_back(void **state)
 	tmprepo_release(&t);
 }
 
+/* The link logs/refs/heads leads to itself. So no reflog can be removed. */
+static void test_remove_fails(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct buf dir = BUF_INIT;
+	struct tmprepo t;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	buf_printf(&dir, "%s/logs/refs", t.dir);
+	assert_int_equal(sys_mkdir_p(dir.data, NULL), 0);
+	tmprepo_link(&t, "logs/refs/heads", "heads");
+	assert_int_equal(reflog_remove(&t.repo, "refs/heads/x", &err), ERR_IO);
+	assert_non_null(strstr(err.msg, "/logs/refs/heads/x"));
+	buf_release(&dir);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_path_conflict),
 		cmocka_unit_test(test_prune_dirs),
 		cmocka_unit_test(test_take_back),
+		cmocka_unit_test(test_remove_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

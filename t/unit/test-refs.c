@@ -100,6 +100,24 @@ static void test_broken(void **state)
 	tmprepo_release(&t);
 }
 
+/* The link packed-refs leads to itself. So the file cannot be read. */
+static void test_unreadable(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct tmprepo t;
+	struct refs *refs;
+	struct ref ref;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "HEAD", "ref: refs/heads/main\n");
+	tmprepo_link(&t, "packed-refs", "packed-refs");
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(refs_lookup_head(refs, &ref, &err), ERR_IO);
+	assert_non_null(strstr(err.msg, "/packed-refs"));
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
 static void test_roots(void **state)
 {
 	struct error warning = ERROR_INIT;
@@ -788,6 +806,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_each_from),
