@@ -263,6 +263,46 @@ static void check_repo(struct fixture *f, const struct tmprepo *t,
 	expect(f, said);
 }
 
+/* A symbolic link leads to a link to a file that is no ref. */
+static void test_link_to_link(void **state)
+{
+	struct fixture f;
+	struct tmprepo t;
+
+	setup(&f);
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "refs/heads/main", A "\n");
+	tmprepo_write(&t, "config", "");
+	tmprepo_link(&t, "other", "config");
+	tmprepo_link(&t, "refs/link", "../other");
+	check_repo(&f, &t,
+		   "W refs/link: symlinkRef: use deprecated symbolic link for "
+		   "symref\n"
+		   "E refs/link: badReferentName: points to invalid refname "
+		   "'config'\n");
+	tmprepo_release(&t);
+	teardown(&f);
+}
+
+/*
+ * c.failed is set, because a ref that was checked before had an error. A target
+ * with an invalid name, which the rules ignore, is still no ref.
+ */
+static void test_target_after_failure(void **state)
+{
+	struct fixture f;
+
+	setup(&f);
+	f.rules.severity[FSCK_BAD_REFERENT_NAME] = FSCK_IGNORE;
+	f.c.failed = true;
+	assert_int_equal(refs_check_target(&f.c, "refs/x", "a..b", NULL), 0);
+	assert_string_equal(f.said.data,
+			    "W refs/x: symrefTargetIsNotARef: points to "
+			    "non-ref target 'a..b'\n");
+	assert_true(f.c.failed);
+	teardown(&f);
+}
+
 static void test_file_types(void **state)
 {
 	struct buf path = BUF_INIT;
@@ -536,6 +576,8 @@ int main(void)
 		cmocka_unit_test(test_severity),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_looking),
+		cmocka_unit_test(test_link_to_link),
+		cmocka_unit_test(test_target_after_failure),
 		cmocka_unit_test(test_file_types),
 		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_table_names),
