@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "refs/refs-cache.h"
 #include "refs/refs-files.h"
 #include "t/unit/nomem.h"
 #include "t/unit/random.h"
@@ -247,6 +248,31 @@ static void test_whole_name(void **state)
 	tmprepo_release(&t);
 }
 
+/* A visit of packed refs alone can use what other requests have shared. */
+static void test_cached(void **state)
+{
+	const struct refs_cached *cached = NULL;
+	struct refs *refs;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "packed-refs",
+		      HEADER "1111111111111111111111111111111111111111 "
+			     "refs/heads/main\n");
+	tmprepo_write(&t, "refs/tags/v1",
+		      "1111111111111111111111111111111111111111\n");
+	t.repo.refs_cache = refs_cache_new(NULL);
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(refs_get_cached(&cached, refs, "refs/heads/", NULL),
+			 1);
+	assert_non_null(cached);
+	assert_int_equal(refs_get_cached(&cached, refs, "refs/", NULL), 0);
+	assert_int_equal(refs_get_cached(&cached, refs, "refs/tags/", NULL), 0);
+	refs_close(refs);
+	refs_cache_free(t.repo.refs_cache);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +281,7 @@ int main(void)
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_may_peel),
 		cmocka_unit_test(test_whole_name),
+		cmocka_unit_test(test_cached),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
