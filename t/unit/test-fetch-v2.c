@@ -297,6 +297,28 @@ static void test_uris(void **state)
 	dialog_release(&d);
 }
 
+/* A URI that is too long for a pkt-line. So the fetch fails before the pack. */
+static void test_long_uri(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct dialog d;
+
+	start(&d);
+	buf_printf(&text, "[uploadpack]\n");
+	for (int i = 0; i < 2; i++) {
+		buf_printf(&text, "blobPackfileUri = %s ",
+			   dialog_hex(&d, i ? "v1" : "t"));
+		buf_printf(&text, "%s https://x/%070000d\n",
+			   dialog_hex(&d, "none"), i);
+	}
+	dialog_config(&d, CONFIG_LOCAL, text.data);
+	d.options.make_pack = make_offered;
+	check(&d, "no-progress|want c4|packfile-uris https|done", "",
+	      ERR_INVALID);
+	buf_release(&text);
+	dialog_release(&d);
+}
+
 static void test_errors(void **state)
 {
 	static const char *const cases[][2] = {
@@ -368,6 +390,7 @@ int main(void)
 		cmocka_unit_test(test_reachable_only),
 		cmocka_unit_test(test_sideband_all),
 		cmocka_unit_test(test_uris),
+		cmocka_unit_test(test_long_uri),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
