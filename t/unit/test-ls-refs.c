@@ -98,13 +98,18 @@ static void test_unborn(void **state)
 	assert_int_equal(d.warnings.len, 0);
 	assert_string_equal(ls(&d, "ref-prefix HEAD"), "F");
 	/*
-	 * A HEAD that cannot be parsed is not listed. The server logs a
-	 * warning.
+	 * A HEAD, or another ref, that cannot be parsed is not listed. The
+	 * server logs a warning.
 	 */
 	tmprepo_write(&d.t, "HEAD", "nonsense\n");
 	assert_string_equal(ls(&d, "symrefs|unborn|ref-prefix HEAD"), "F");
 	assert_string_equal(d.warnings.data, "broken ref HEAD\n");
 	tmprepo_write(&d.t, "HEAD", "ref: refs/heads/new\n");
+	tmprepo_write(&d.t, "refs/broken/x", "nonsense\n");
+	buf_reset(&d.warnings);
+	assert_string_equal(ls(&d, "ref-prefix refs/broken/"), "F");
+	assert_string_equal(d.warnings.data,
+			    "ignoring broken ref refs/broken/x\n");
 	dialog_config(&d, CONFIG_LOCAL, "[lsrefs]\nunborn = ignore\n");
 	assert_string_equal(ls(&d, "unborn|ref-prefix HEAD"), "F");
 	assert_int_equal(d.ret, 0);
