@@ -429,9 +429,9 @@ unsigned admission_queue_ahead(const struct admission_queue *q, int nr)
 	unsigned before = waiting_before(q, t), ahead = before;
 
 	/*
-	 * Flows take turns. If `before` tickets of the flow of `t` run before
-	 * `t`, then at most `before` + 1 tickets of each other flow run before
-	 * `t`.
+	 * A flow is the requests of one principal in one network. Flows take
+	 * turns. If `before` tickets of the flow of `t` run before `t`, then at
+	 * most `before` + 1 tickets of each other flow run before `t`.
 	 */
 	for (unsigned i = 0; !t->is_push && i < q->account_end; i++) {
 		const struct admission_account *a = &q->accounts[i];

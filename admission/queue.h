@@ -126,11 +126,14 @@ struct admission_account {
 	unsigned tokens; /* tokens that its tickets hold */
 	/* virtual time: the service that the account has had */
 	uint64_t used_us;
-	/* of a network: virtual time of the flow that was served last */
+	/*
+	 * account of a network: the virtual time of the principal in this
+	 * network that was served last
+	 */
 	uint64_t now_us;
 	/* when the last ticket of the account was added or removed */
 	uint64_t last_ns;
-	/* true: the account is a flow of fetches, not of pushes */
+	/* true: the account of the fetches of one principal in one network */
 	bool is_flow;
 };
 
@@ -217,7 +220,8 @@ void admission_queue_raise(struct admission_queue *q, int nr,
 void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 
 /*
- * Lets a paused ticket wait for tokens again, before newer tickets of its flow.
+ * Lets a paused ticket wait for tokens again, before newer tickets of the same
+ * principal in the same network.
  */
 void admission_queue_resume(struct admission_queue *q, int nr);
 

@@ -349,7 +349,10 @@ static void run_background(struct run *r)
 	}
 }
 
-/* Start another process for the background parts of the same tasks. */
+/*
+ * Start another process, which runs the background parts of the tasks in
+ * r->tasks.
+ */
 static int start_background(const struct run *r)
 {
 	struct child_words w = child_git((const char *const[]){

@@ -159,7 +159,11 @@ void requests_make_printable(char *name, size_t len)
 	}
 }
 
-/* Append the name of a group: the value of the member, or "-". */
+/*
+ * Append the name of a group of requests. `value` is the value of the JSON
+ * member by which requests are grouped. The name is "-" if a request lacks the
+ * member, or if the value is null.
+ */
 static int put_name(struct buf *name, const struct json_value *value)
 {
 	size_t len;

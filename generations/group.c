@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several threads make one record together ("group commit" in databases). Each
- * thread writes the files of its change, or has a session that has written
- * them. Then the thread waits in a queue. One of the threads, the leader, makes
- * one record for all waiting changes.
+ * Several threads make one record together ("group commit" in databases).
+ * First, the files of each change are written, by its thread or by another
+ * process. Then the thread waits in a queue. One of the threads, the leader,
+ * makes one record for all waiting changes.
  */
 #include <string.h>
 

@@ -112,8 +112,8 @@ struct http_options {
 	void *ctx;
 	enum http_form form;
 	/*
-	 * Whether the connection may be used for a further request; for forms
-	 * other than HTTP_CGI.
+	 * Whether the connection may be used for a further request. Not used if
+	 * `form` is HTTP_CGI.
 	 */
 	bool keep_alive;
 	/* facts about the request for its summary; NULL: none are known */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes fallback deltas whose base is further up the stored delta chain,
- * because the stored base is not sent.
+ * Makes new deltas of objects whose stored delta base is not sent. The new base
+ * is further up the stored delta chain, so it needs no search (a fallback
+ * delta).
  */
 #include <stdlib.h>
 
@@ -11,8 +12,8 @@
 #include "packing/fallback-delta.h"
 
 /*
- * A fallback delta may have at most 1 / POOR_RATIO of the object's size. The
- * delta search has the same limit.
+ * A new delta may have at most 1 / POOR_RATIO of the object's size. The delta
+ * search has the same limit.
  */
 #define POOR_RATIO 2
 

@@ -17,7 +17,10 @@
 #include "deltas/items.h"
 #include "packing/packs.h"
 
-/* State for making fallback deltas. One thread. */
+/*
+ * State for making fallback deltas (each against one given base, without a
+ * search). For one thread.
+ */
 struct fallback_deltas {
 	struct packing_items *items; /* borrowed */
 	struct odb_reader *reader;   /* borrowed */
@@ -97,7 +100,9 @@ struct fallback_chains_options {
 	void *base_ctx;
 	/* zlib level; -1: zlib's default */
 	int compression;
-	/* maximum of the total bytes of fallback deltas; 0: no maximum */
+	/*
+	 * maximum of the total bytes of the deltas that are made; 0: no maximum
+	 */
 	uint64_t cache_size;
 };
 
@@ -113,11 +118,11 @@ int fallback_chains_retry(struct packing_items *items,
 			  const struct packs *packs, struct error *err);
 
 /*
- * Make fallback deltas of the planned items whose stored base is not sent
- * (orphans). The base is the next object up the delta chain that is an item or
- * that is_base() allows. The search up the chain may meet an object that it has
- * met before, in the chain of an earlier orphan. In this case the earlier
- * orphan becomes the base.
+ * Make new deltas of the planned items whose stored base is not sent (orphans).
+ * The new base is the next object up the delta chain that is an item or that
+ * is_base() allows. The search up the chain may meet an object that it has met
+ * before, in the chain of an earlier orphan. In this case the earlier orphan
+ * becomes the base.
  *
  * A delta is kept if it has at most half of the object's size. If the delta
  * search may find a better delta (`retry`), the limit is a sixteenth of the

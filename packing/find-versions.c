@@ -5,14 +5,17 @@
  * deltas of it. So a fetch of one commit would get whole files if stored bytes
  * were copied.
  *
- * Therefore these objects are not copied. Each gets the receiver's version as
- * base of a fallback delta. The same is done for two other kinds of objects:
- * stored deltas whose base is not sent, and objects that are only in packs from
- * which no runs are copied.
+ * Therefore these objects are not copied. Each is sent as a new delta of the
+ * receiver's version. Such a delta is called a fallback delta
+ * (packing/fallback-delta.h): no other base is tried. The same is done for two
+ * other kinds of objects: stored deltas whose base is not sent, and objects
+ * that are only in packs from which no spans (runs of neighbouring entries) are
+ * copied.
  *
- * To make such a delta, both versions are inflated, which costs many times more
- * than copying. So the number of these objects is limited. The objects that
- * save most are taken first: trees before files, because trees deflate badly.
+ * To make a fallback delta, both versions are inflated, which costs many times
+ * more than copying. So the number of these objects is limited. The objects
+ * that save most are taken first: trees before files, because trees deflate
+ * badly.
  *
  * A kept delta (prepared/kept-deltas.h) was made by a repack. It is sent as it
  * is stored, so it does not count for the limit.
@@ -31,7 +34,10 @@
 /* Maximum number of objects that are examined. */
 #define VERSIONS_MAX 4096
 
-/* Maximum number of inflated bytes of the objects that get fallback deltas. */
+/*
+ * Maximum number of inflated bytes of the objects that are sent as new deltas
+ * of the receiver's versions (fallback deltas).
+ */
 #define BYTES_MAX (UINT64_C(1) << 17)
 
 /*
@@ -62,27 +68,29 @@
 
 /*
  * If the stored bytes of an object are less than 1 / SHARE_MIN of all bytes to
- * send, the object is copied, and no fallback delta is made. A delta would save
- * little of such a large response and cost more than copying. There is no such
- * limit if BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW replaces BYTES_MAX.
+ * send, the object is copied, and no new delta (fallback delta) is made. A
+ * delta would save little of such a large response and cost more than copying.
+ * There is no such limit if BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW replaces
+ * BYTES_MAX.
  */
 #define SHARE_MIN 128
 
 /*
- * A fallback delta is made only if at most this number of bytes is inflated for
- * each byte that can be saved. For an object with a kept delta (stored by a
- * repack), only bytes of the kept delta can be saved. There is no such limit if
- * BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW replaces BYTES_MAX.
+ * A new delta of the receiver's version (a fallback delta) is made only if at
+ * most this number of bytes is inflated for each byte that can be saved. For an
+ * object with a kept delta (stored by a repack), only bytes of the kept delta
+ * can be saved. There is no such limit if BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW
+ * replaces BYTES_MAX.
  */
 #define COST_MAX 8
 
 /*
  * Older versions are searched (find_older()) if the number of sent objects is
- * in this range. With fewer objects, fallback deltas for the few orphans
- * (deltas whose base is not sent) cost less than the search. With more objects,
- * the search would make the response only a little smaller. Outside of the
- * range, the search is run only for an orphan that is too large for a fallback
- * delta.
+ * in this range. With fewer objects, there are few orphans (stored deltas whose
+ * base is not sent), and new deltas for them cost less than the search. With
+ * more objects, the search would make the response only a little smaller.
+ * Outside of the range, the search is run only for an orphan that is too large
+ * for a new delta.
  */
 #define OLDER_SENT_MIN 32
 #define OLDER_SENT_MAX 128
@@ -90,7 +98,10 @@
 /* A value of candidate.bit: the object is in found->objects. */
 #define LISTED UINT32_MAX
 
-/* An object that may get a fallback delta. */
+/*
+ * An object for which a new delta of the receiver's version (a fallback delta)
+ * may be made.
+ */
 struct candidate {
 	struct walk_item item;
 	uint32_t old_pos;
@@ -101,11 +112,11 @@ struct candidate {
 	/* number of inflated bytes of the object */
 	uint64_t size;
 	/*
-	 * Number of stored bytes that are sent if no fallback delta is made. If
-	 * the object has a kept delta (stored by a repack), these are the bytes
-	 * of this delta; otherwise the bytes of the object, which is stored
-	 * whole. 0: the object is an orphan (a delta whose base is not sent),
-	 * so its stored bytes cannot be sent.
+	 * Number of stored bytes that are sent if no new delta is made. If the
+	 * object has a kept delta (stored by a repack), these are the bytes of
+	 * this delta; otherwise the bytes of the object, which is stored whole.
+	 * 0: the object is an orphan (a delta whose base is not sent), so its
+	 * stored bytes cannot be sent.
 	 */
 	uint64_t stored;
 	/*
@@ -130,8 +141,8 @@ struct versions {
 	/* whether bytes_max is more than BYTES_MAX */
 	bool is_more;
 	/*
-	 * The least number of stored bytes that a fallback delta may replace.
-	 * The limit does not apply to orphans (deltas whose base is not sent),
+	 * The least number of stored bytes that a new delta may replace. The
+	 * limit does not apply to orphans (deltas whose base is not sent),
 	 * whose stored bytes cannot be sent.
 	 */
 	uint64_t stored_min;
@@ -265,7 +276,7 @@ static bool is_sent(struct candidate *c, const struct versions *v)
  * Marks older versions of files that the receiver has, unless that was done
  * before. Does so only if the number of sent objects is from OLDER_SENT_MIN to
  * OLDER_SENT_MAX, or if an orphan (a delta whose base is not sent) of `size`
- * inflated bytes is too large for a fallback delta. Returns 0 or ERR_NOMEM.
+ * inflated bytes is too large for a new delta. Returns 0 or ERR_NOMEM.
  */
 static int learn_older(struct versions *v, uint64_t size)
 {
@@ -280,8 +291,9 @@ static int learn_older(struct versions *v, uint64_t size)
 
 /*
  * Returns whether an object is stored whole, or as a delta whose base the
- * receiver does not have. A fallback delta can help in these two cases only.
- * Sets c->size and, if the object is stored whole, c->stored.
+ * receiver does not have. A new delta of the receiver's version can help in
+ * these two cases only. Sets c->size and, if the object is stored whole,
+ * c->stored.
  */
 static bool needs_base(struct candidate *c, struct versions *v)
 {
@@ -483,9 +495,9 @@ static int withhold(struct found *f, const struct candidate *c)
 }
 
 /*
- * Returns whether a fallback delta of a candidate, against the receiver's
- * version at the same path, should be made. If so, adds the candidate's
- * inflated bytes to *taken, the sum for all chosen candidates.
+ * Returns whether a new delta of a candidate, against the receiver's version at
+ * the same path, should be made. If so, adds the candidate's inflated bytes to
+ * *taken, the sum for all chosen candidates.
  */
 static bool is_worth_making(const struct candidate *c, const struct versions *v,
 			    uint64_t *taken)
@@ -502,8 +514,8 @@ static bool is_worth_making(const struct candidate *c, const struct versions *v,
 }
 
 /*
- * Set v->stored_min from the number of bytes that would be sent if no fallback
- * delta were made.
+ * Set v->stored_min to 1 / SHARE_MIN of the stored bytes that would be sent if
+ * no new delta were made.
  */
 static void set_stored_min(struct versions *v)
 {
@@ -520,10 +532,10 @@ static void set_stored_min(struct versions *v)
 }
 
 /*
- * Choose the candidates that get a fallback delta: those that cost least for
- * each byte they save, up to the limits. A candidate that is not chosen is sent
- * as its kept delta, if it has one. Otherwise it is copied as it is stored.
- * Returns 0 or ERR_NOMEM.
+ * Choose the candidates for which a new delta is made: those that cost least
+ * for each byte they save, up to the limits. A candidate that is not chosen is
+ * sent as its kept delta, if it has one. Otherwise it is copied as it is
+ * stored. Returns 0 or ERR_NOMEM.
  */
 static int choose(struct versions *v)
 {

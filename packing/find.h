@@ -256,9 +256,9 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
  * `packed` to `objects`. Returns 0 or a negative error code.
  *
  * If an object has a kept delta whose base the receiver has or gets, the object
- * is usually sent as this delta. Fallback deltas are made for a limited number
- * of other objects. If the file of kept deltas is damaged, *warning is set to
- * the damage, unless there is a warning already.
+ * is usually sent as this delta. For a limited number of other objects, a new
+ * delta of the receiver's version is made. If the file of kept deltas is
+ * damaged, *warning is set to the damage, unless there is a warning already.
  */
 int found_withhold_versions(struct found *found, struct error *warning,
 			    struct error *err);

@@ -61,7 +61,10 @@ struct kept_delta {
 	 * repack dropped the delta because of the tip island.
 	 */
 	uint32_t step;
-	/* bytes of the delta or of the copy before deflating */
+	/*
+	 * Number of bytes before deflating: of the delta, or, for a whole copy,
+	 * of `target`.
+	 */
 	uint32_t size;
 	/* Borrowed: the deflated delta, a zlib stream of `len` bytes. */
 	const uint8_t *stream;

@@ -196,8 +196,9 @@ static int judge(struct push *p)
 }
 
 /*
- * Moves the objects into the repository, or stores them in the target. Returns
- * 0 or a negative error code.
+ * Moves the objects of the push into the repository. If the options have a
+ * target (struct receive_target), the target stores the objects instead.
+ * Returns 0 or a negative error code.
  */
 static int take_objects(struct push *p)
 {

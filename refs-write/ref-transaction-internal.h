@@ -133,10 +133,13 @@ struct ref_transaction {
 	enum ref_phase phase;
 	struct ref_update **updates; /* owned, and each update */
 	size_t update_nr, update_alloc;
-	/* owned, and each item: the items in the order of their creation */
+	/*
+	 * Owned: the items, in the order of their creation. Each item is owned,
+	 * too.
+	 */
 	struct ref_item **items;
 	size_t item_nr, item_alloc;
-	/* owned array: all items, ordered by name */
+	/* owned array of borrowed items: all items, ordered by name */
 	struct ref_item **sorted;
 	size_t sorted_nr;
 	/*

@@ -149,8 +149,8 @@ int repo_read_format(struct repo_format *format, struct config *config,
  * Copies the files of a template directory into the git directory. Names that
  * start with a dot are skipped, and existing files are kept. A missing template
  * directory is not an error. template_dir NULL means the built-in template.
- * `share`: permissions of the copies, see sys/share.h. Returns 0 or a negative
- * error code.
+ * `share`: core.sharedRepository for the permissions of the copies, see
+ * sys/share.h. Returns 0 or a negative error code.
  */
 int repo_copy_template(const char *git_dir, const char *template_dir,
 		       unsigned share, struct error *err);

@@ -75,8 +75,8 @@ static int serve_v2(struct session *s, struct error *err)
 
 /*
  * Send the error message of a bad request, if the client can still receive it.
- * A client that gets this message knows that the answer is complete. Without
- * it, an HTTP client would also report a broken connection.
+ * The message is the end of the answer. If the answer had no end, an HTTP
+ * client would report a broken connection.
  */
 static void tell_client(struct session *s, const struct error *err)
 {

@@ -22,12 +22,15 @@ struct status_store {
 	/* false: the server has no store, and nothing is shown */
 	bool is_used;
 	/*
-	 * number of all requests to the store, and of those without a useful
-	 * answer
+	 * Numbers of requests to the store: all, and those that failed. The
+	 * answers "no such file" and "the condition is false" are not failures.
 	 */
 	uint64_t requests, failures;
 	uint64_t received, sent; /* bytes of files */
-	/* seconds since 1970: the last useful answer; 0: none */
+	/*
+	 * time of the last request to the store that did not fail, in seconds
+	 * since 1970; 0: none
+	 */
 	uint64_t answered;
 	/*
 	 * numbers of requests of clients, for each way to get the local copy

@@ -169,8 +169,9 @@ static unsigned status_of(int ret)
 }
 
 /*
- * Returns whether a value of enum status means that the store has given a
- * useful answer.
+ * Returns whether a value of enum status means that a request to the store did
+ * not fail. The answers "no such file" and "the condition is false" are not
+ * failures.
  */
 static bool is_answer(unsigned value)
 {

@@ -67,12 +67,15 @@ void stored_counts_trim(struct stored_counts *counts, uint64_t bytes,
 /* The counters for people. */
 struct stored_counts_view {
 	/*
-	 * number of requests to the store, and how many of them failed: they
-	 * got no answer, or a useless one
+	 * Numbers of requests to the store: all, and those that failed. The
+	 * answers "no such file" and "the condition is false" are not failures.
 	 */
 	uint64_t requests, failures;
 	uint64_t received, sent; /* bytes of files */
-	/* time of the last useful answer, in seconds since 1970; 0: none */
+	/*
+	 * time of the last request to the store that did not fail, in seconds
+	 * since 1970; 0: none
+	 */
 	uint64_t answered;
 	uint64_t lookups[STORED_LOOKUPS];
 	uint64_t downloads, evictions;

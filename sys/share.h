@@ -35,21 +35,21 @@
 #define SYS_SHARE_PID (1U << 22)
 
 /*
- * Returns the permission bits that the share in a mode sets, for instance 0660.
- * They are stored in the upper bits of the mode.
+ * Returns the permission bits of core.sharedRepository, for instance 0660. They
+ * are stored in the upper bits of a mode.
  */
 #define SYS_SHARE_BITS(share) ((share) >> 12 & 0777U)
 
 /*
- * Returns `mode` without the bits of its share: only the permission bits, which
- * open(2) accepts.
+ * Returns the permission bits of `mode`, for open(2). Leaves out the upper
+ * bits, which have the value of core.sharedRepository.
  */
 #define SYS_SHARE_MODE(mode) ((mode)&07777U)
 
 /*
  * Returns the permissions that a file or directory should have. `mode` is the
- * mode that the umask left. `share` is a mode of which only the share has an
- * effect.
+ * mode that the umask left. `share` is a mode that contains a share (see
+ * above); its permission bits are ignored.
  */
 unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir);
 

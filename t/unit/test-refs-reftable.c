@@ -144,9 +144,10 @@ static int check_peeled(void *ctx, const struct ref *ref)
 }
 
 /*
- * Checks the field has_peeled of all refs. Stock Git stores no peeled ids when
- * it migrates tags to reftables, so the field must be false for tags. It is
- * true for branches, which cannot be tag objects.
+ * Checks the field has_peeled of all refs: whether the reader knows if the ref
+ * points to a tag object. Stock Git stores no peeled ids when it migrates tags
+ * to reftables. So the field must be false for refs that may point to a tag
+ * object. The field must be true for branches, which always point to commits.
  */
 static void assert_peeled(struct repo *repo)
 {
@@ -381,8 +382,9 @@ static void test_roots(void **state)
 	assert_string_equal(out.data, "HEAD=2>refs/heads/main ORIG_HEAD=4 ");
 	assert_int_equal(refs_each_root(refs, stop, NULL, NULL, NULL), 17);
 	/*
-	 * A reftable cannot tell which refs may peel to an object. So the
-	 * answer is always "maybe".
+	 * refs_may_peel() asks whether a tag with this prefix peels to one of
+	 * some objects. Reftables cannot be searched for this, so the answer is
+	 * always "maybe" (1).
 	 */
 	assert_int_equal(refs_may_peel(refs, "refs/none/", NULL, NULL), 1);
 	buf_release(&out);
