@@ -159,8 +159,8 @@ static void change(struct admission_queue *q, struct admission_ticket *t,
 }
 
 /*
- * Adds `us` microseconds of service to the accounts of a ticket's network and
- * flow.
+ * Adds `us` microseconds of service to two accounts: that of a ticket's
+ * network, and that of its principal in this network (t->flow).
  */
 static void charge(struct admission_queue *q, struct admission_ticket *t,
 		   uint64_t us)
@@ -352,8 +352,8 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 
 /*
  * Advances two virtual times. The queue gets the virtual time of the ticket's
- * network, and the network gets that of the ticket's flow. Virtual times never
- * go backwards.
+ * network. The network gets that of the ticket's principal in this network
+ * (t->flow). Virtual times never go backwards.
  */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
 {
@@ -406,7 +406,10 @@ int admission_queue_next(struct admission_queue *q, uint64_t now_ns)
 	return (int)(t - q->tickets);
 }
 
-/* Returns how many tickets of the same account wait before ticket `t`. */
+/*
+ * Returns how many tickets of the same network and principal wait before ticket
+ * `t`.
+ */
 static unsigned waiting_before(const struct admission_queue *q,
 			       const struct admission_ticket *t)
 {

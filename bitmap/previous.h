@@ -28,7 +28,7 @@
  * in another order. So bitmaps of an old index can be used in a new one.
  *
  * Objects that are neighbours in one index mostly are neighbours in the other.
- * So the mapping is a list of runs:
+ * So the mapping is a list of ranges (runs):
  *
  *	old bits   0 .... 99 | 100 ... 149 | 150 ... 159 |
  *	new bits   0 .... 99 | 120 ... 169 | none        |
@@ -47,8 +47,9 @@ struct bitmap_run {
 
 struct bitmap_remap {
 	/*
-	 * owned: runs by ascending `from`. Old bits between the runs have no
-	 * new bit, because the new index lacks the objects.
+	 * Owned: ranges of old bits that become ranges of new bits, by
+	 * ascending `from`. Old bits between the ranges have no new bit,
+	 * because the new index lacks the objects.
 	 */
 	struct bitmap_run *runs;
 	size_t run_nr, run_alloc;

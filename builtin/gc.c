@@ -294,7 +294,7 @@ static int show_last_log(struct run *r)
 	return ret;
 }
 
-/* Run the same gc command as a background process. */
+/* Start another gc process in the background, with the arguments `argv`. */
 static int start_in_background(struct run *r, const char *const *argv)
 {
 	struct child_words w = child_git(argv);

@@ -60,8 +60,9 @@ static int name_user(struct buf *out, struct error *err)
 }
 
 /*
- * Change the working directory to the directory of the copy again: the refresh
- * of the copy may have replaced this directory by a new one.
+ * Change the working directory to the directory of the local copy again: while
+ * the copy was brought to the newest generation, this directory may have been
+ * replaced by a new one.
  */
 static int enter(const struct stored_copy *copy, struct error *err)
 {

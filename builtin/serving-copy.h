@@ -37,14 +37,15 @@ int serving_copy_open(struct serving_copy *c, const struct repo *repo,
 void serving_copy_close(struct serving_copy *c);
 
 /*
- * Returns the target for struct receive_options, or NULL if there is no copy.
+ * Returns the target for struct receive_options, or NULL if the repository is
+ * not a local copy of a repository in a store.
  */
 const struct receive_target *serving_copy_target(const struct serving_copy *c);
 
 /*
- * Returns the repository to serve: the copy, opened after the refresh, with the
- * configuration of the newest generation. It lives until serving_copy_close().
- * If there is no copy, returns `repo`.
+ * Returns the repository to serve. For a local copy of a repository in a store,
+ * this is the copy, opened after it was brought to the newest generation. It
+ * lives until serving_copy_close(). For other repositories, returns `repo`.
  */
 const struct repo *serving_copy_repo(const struct serving_copy *c,
 				     const struct repo *repo);

@@ -274,8 +274,8 @@ struct slow_readers {
 	struct pack_reader *plain;
 	/*
 	 * Finds another copy of a base that is damaged in the pack of its
-	 * delta. This reader has no cache: with a cache, the copy that it has
-	 * read would hide that the base in the pack is damaged.
+	 * delta. This reader has no cache. A cached good copy would hide that
+	 * the base in the pack is damaged.
 	 */
 	struct odb_reader *spare;
 };

@@ -906,8 +906,9 @@ static int check_only(struct publishing *p)
 }
 
 /*
- * Begins the session of a push without files. If the push has files,
- * stored_push_upload() has begun the session, and nothing is done.
+ * Starts the time limit from the first upload of a push to its record (a
+ * session), for a push without files. If the push has files,
+ * stored_push_upload() has done this, and nothing is done.
  */
 static int start_session(struct stored_push *push, struct error *err)
 {

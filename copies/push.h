@@ -17,12 +17,13 @@
  * deleted in the store.
  *
  * The relay of the node (copies/relay.h) makes one record for several pushes.
- * Without it, pushes of one node to one repository make records one by one (the
- * file "store-pushes" in the copy is locked). Each push starts from the
- * generation that the push before has made (the file "store-made"). The copy is
- * brought to this generation after the lock is released. Without the lock,
- * these pushes would compete like pushes through different nodes. Correctness
- * does not depend on the lock, so a push waits only some seconds for it.
+ * If there is no relay, pushes of one node to one repository make records one
+ * by one (the file "store-pushes" in the copy is locked). Each push starts from
+ * the generation that the push before has made (the file "store-made"). The
+ * copy is brought to this generation after the lock is released. Without the
+ * lock, these pushes would compete like pushes through different nodes.
+ * Correctness does not depend on the lock, so a push waits only some seconds
+ * for it.
  */
 #ifndef COPIES_PUSH_H
 #define COPIES_PUSH_H

@@ -263,8 +263,8 @@ struct daemon_inquiry {
  * Returns 0, even if no directory with this path exists. Returns ERR_MISSING if
  * the store has no such repository, ERR_DENIED if the helper denies it, or
  * ERR_PEER if the helper does not answer. Returns another negative error code
- * if the copy cannot be served; the log then has the reason, and *err only what
- * a client may know.
+ * if the local copy of a repository in a store cannot be served. Then the log
+ * has the reason, and *err has only what a client may know.
  */
 int daemon_place_find(struct daemon_place *place,
 		      const struct daemon_options *options,
@@ -724,13 +724,16 @@ struct daemon_talk {
 	 */
 	char *asked;
 	struct daemon_guard guard;
-	/* whether daemon_guard_enter() was called for `guard` in this turn */
+	/*
+	 * true: daemon_guard_enter() was called for `guard`, and
+	 * daemon_guard_leave() was not
+	 */
 	bool is_guarded;
 	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;
 	/* the access helper has denied a repository of a store */
 	bool is_denied;
-	/* an earlier turn has begun a fetch */
+	/* an earlier call of daemon_talk_fetch() has begun the fetch */
 	bool has_begun;
 	/* read position in conn->input->bytes */
 	size_t at;
@@ -785,8 +788,9 @@ int daemon_output_fd(const struct daemon_conn *conn);
 int daemon_talk_authorize(struct daemon_talk *talk);
 
 /*
- * Open the repository that the request names, at the beginning of a turn.
- * Returns 0 with talk->answer.entered set, or a negative error code:
+ * Open the repository that the request names. In protocol version 2, called
+ * again before each command. Returns 0 with talk->answer.entered set, or a
+ * negative error code:
  *
  * - ERR_DENIED: the path or the owner of the repository is not allowed, or
  *   requests for the repository crash. With talk->is_denied, the access helper
@@ -797,8 +801,9 @@ int daemon_talk_authorize(struct daemon_talk *talk);
 int daemon_talk_open(struct daemon_talk *talk, struct error *err);
 
 /*
- * Called at the end of each turn. Sets conn->unsent if bytes of the answer are
- * unsent; otherwise ends the answer.
+ * Called when a thread leaves the connection (in version 2, after each
+ * command). Sets conn->unsent if bytes of the answer are unsent; otherwise ends
+ * the answer.
  */
 void daemon_talk_pause(struct daemon_talk *talk);
 

@@ -461,7 +461,7 @@ static bool may_push(const struct daemon_request *q)
 
 /*
  * Waits for the first bytes of the body, so that a client that sends nothing
- * takes no turn. Returns 0 or a negative error code.
+ * does not occupy a place among the pushes. Returns 0 or a negative error code.
  */
 static int await_body(struct daemon_request *q, struct error *err)
 {

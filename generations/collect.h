@@ -15,8 +15,9 @@
  * files. Some are files that the parent of the new record names. The parent was
  * the newest generation until then, so it is live, and its files are kept. The
  * other files were written less than `session_ns` before
- * (generations/history.h). The grace must be longer than any writer's session,
- * and longer than any reader works with one generation.
+ * (generations/history.h). The grace must be longer than any writer takes from
+ * its first upload to its record, and longer than any reader works with one
+ * generation.
  *
  * Records of generations that are not live are replaced by retired records,
  * which are nearly empty (generations/record.h). So the numbers of these

@@ -39,9 +39,9 @@
 
 /*
  * Results inside this file. TAKEN: another writer has made the record with this
- * number. AGAIN: the session of one change became too old (session_ns) before
- * the first put of the record, so the record must be composed again without
- * this change.
+ * number. AGAIN: more than session_ns has passed since the first upload of one
+ * change, and the record was not put yet. So the record must be composed again
+ * without this change.
  */
 enum { TAKEN = 100, AGAIN = 101 };
 

@@ -25,17 +25,17 @@ struct commit_member {
 };
 
 /*
- * Checks a change, and begins the session of its uploads. Returns 0 or a
- * negative error code.
+ * Checks a change, and starts the time limit for its uploads and its record
+ * (m->session). Returns 0 or a negative error code.
  */
 int commit_start(struct commit_member *m, const struct generation_place *place,
 		 const struct generation_change *change, struct error *err);
 
 /*
- * Writes the files of a change. If `hint` is not 0, also writes the hint:
- * `hint` is then the number of a record that exists. For a change without
- * files, writes nothing. Returns 0, GENERATION_STORE_DOWN, or a negative error
- * code.
+ * Writes the files of a change. If `hint` is not 0, it is the number of a
+ * record that exists, and is written into the hint (a file with the number of a
+ * recent record). For a change without files, writes nothing. Returns 0,
+ * GENERATION_STORE_DOWN, or a negative error code.
  */
 int commit_upload(const struct generation_change *change,
 		  const struct generation_session *session,

@@ -115,9 +115,9 @@ static void fail_all(struct commit_member *const *members, size_t nr, int ret,
 }
 
 /*
- * Returns whether a session has proved that the store has another generation
- * with the number of the base. In this case the store was restored from a
- * backup, and has another history.
+ * Returns whether the upload of a change has found that the store has another
+ * generation with the number of the base. In this case the store was restored
+ * from a backup, and has another history.
  */
 static bool is_other_history(const struct generation *base,
 			     struct commit_member *const *members, size_t nr)
@@ -211,8 +211,8 @@ static void make_record(struct generation_group *group,
 }
 
 /*
- * Ends the turn of this thread as leader, and wakes another thread that waits.
- * The caller holds the lock.
+ * This thread stops being the leader. Wakes another thread that waits. The
+ * caller holds the lock.
  */
 static void end_lead(struct generation_group *group)
 {

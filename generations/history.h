@@ -305,7 +305,10 @@ enum generation_commit_result {
 	 * drops: the change must be made again from the newest generation
 	 */
 	GENERATION_FILE_CHANGED = 6,
-	/* the session took longer than session_ns: nothing was changed */
+	/*
+	 * more than session_ns has passed since the first upload: nothing was
+	 * changed
+	 */
 	GENERATION_TOO_LATE = 7,
 	/*
 	 * The store does not have the generation from which the change was
@@ -397,12 +400,13 @@ int generation_change_check_ref(const struct generation *g,
 				size_t nr, struct error *err);
 
 /*
- * Finds out whether a record with the change of this session was made. A caller
- * needs this if another process had to make the record, and has ended without
- * telling the result. `at_least` is the number of a record that exists. Returns
- * GENERATION_COMMITTED if the newest generation has a file of the session.
- * Otherwise returns GENERATION_UNKNOWN, because the record may still be
- * created. For a session without files, always returns GENERATION_UNKNOWN.
+ * Finds out whether a record with the files that this session has uploaded was
+ * made. A caller needs this if another process had to make the record, and has
+ * ended without telling the result. `at_least` is the number of a record that
+ * exists. Returns GENERATION_COMMITTED if the newest generation has a file of
+ * the session. Otherwise returns GENERATION_UNKNOWN, because the record may
+ * still be created. For a session without files, always returns
+ * GENERATION_UNKNOWN.
  */
 int generation_session_find(const struct generation_place *place,
 			    uint64_t at_least,
@@ -464,9 +468,10 @@ void generation_group_set_hooks(struct generation_group *group,
  * group knows. Returns the same results. Several threads may call this
  * function. While one record is made, the changes that wait are collected for
  * the next record. If the store was restored from a backup, it may have another
- * generation with the number of the newest one that the group knows. If a
- * session has found this out (seen_token), the group searches the newest
- * generation in the store. See also generation_group_commit().
+ * generation with the number of the newest one that the group knows. If the
+ * upload of a change has found this out (session.seen_token), the group
+ * searches the newest generation in the store. See also
+ * generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,

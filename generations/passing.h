@@ -20,9 +20,9 @@
 #include "generations/history.h"
 
 /*
- * Appends a change to a message. `session` is the session in which the files of
- * the change were written. Returns 0, ERR_INVALID if the change has drops or
- * tables, or ERR_NOMEM.
+ * Appends a change to a message. `session` says how and when the files of the
+ * change were written (generation_session_begin()). Returns 0, ERR_INVALID if
+ * the change has drops or tables, or ERR_NOMEM.
  */
 int generation_passed_print(struct buf *message, const char *repository,
 			    const struct generation_change *change,

@@ -681,8 +681,9 @@ GITREACH_API int gitreach_bitmap_write(
 
 enum gitreach_pack_flag {
 	/*
-	 * allow deltas against objects that are not in the pack, but that the
-	 * haves reach, so the receiver has them; only for packs of queries
+	 * Allow deltas against objects that are not in the pack, but that the
+	 * haves reach: the receiver has them. Allowed only for packs of
+	 * queries.
 	 */
 	GITREACH_PACK_THIN = 1,
 	/*

@@ -86,8 +86,8 @@ static int check_headers(const struct fsck_check *c)
 }
 
 /*
- * Takes a line "<hex>\n". Returns false if the line is not an id; also in this
- * case, the line is taken.
+ * Takes a line. Returns whether the line is "<hex>\n" with the hexadecimal form
+ * of an id. In both cases the line is consumed.
  */
 static bool take_id(struct lines *l)
 {

@@ -38,8 +38,8 @@ enum {
 	 */
 	DIAGONAL_MIN = 8,
 	/*
-	 * The search tries to continue a copy at each target byte, up to this
-	 * number of bytes after the end of the copy.
+	 * After the end of a copy instruction, the search tries to continue the
+	 * copy at each target byte, up to this number of bytes.
 	 */
 	DIAGONAL_REACH = 256,
 	/* length of the longest copy that a later match may replace */
@@ -379,9 +379,10 @@ static void start_earlier(struct copy *c, size_t len)
 }
 
 /*
- * Returns the length of the last copy if `match` can replace this copy,
- * otherwise 0. `match` begins where the copy ends. It can replace the copy if
- * it can be extended backwards over the whole copy.
+ * Returns the length of the last copy instruction in the queue if `match` can
+ * replace this instruction, otherwise 0. `match` begins where the copied bytes
+ * end. `match` can replace the instruction if it can be extended backwards over
+ * all of these bytes.
  */
 static size_t replaceable(const struct maker *m, const struct copy *match)
 {

@@ -146,7 +146,10 @@ int pack_writer_finish(struct pack_writer *w, struct oid *checksum,
  */
 #define PACK_FILE_BLOCK ((size_t)2 << 20)
 
-/* The state of a sink that collects bytes in blocks; for one thread. */
+/*
+ * The state of a sink that collects bytes in blocks. Only one thread may use
+ * it.
+ */
 struct pack_file_sink {
 	struct sys_tempfile *file; /* borrowed; empty at first */
 	/* owned; PACK_FILE_BLOCK bytes */

@@ -45,8 +45,9 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 	if (obj_pos >= found->walk.space.packed_nr)
 		return false;
 	/*
-	 * The item of an object may refer to the copy that the bitmap index
-	 * names, or to the first copy that a look-up finds. Check both copies.
+	 * If several packs have an object, its item may refer to the copy that
+	 * the bitmap index names, or to the copy that a look-up finds first.
+	 * Check both copies.
 	 */
 	if (odb_find_raw(odb, odb_oid_raw(odb, obj_pos), &copy) &&
 	    is_written(items, item_of, copy))

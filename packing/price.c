@@ -35,8 +35,8 @@
 #define DEFLATED_PER_US 80
 
 /*
- * Approximate number of runs whose bytes are looked up. The objects of other
- * runs are assumed to have the same average length.
+ * Approximate number of runs of set bits whose bytes are looked up. The objects
+ * of other runs are assumed to have the same average length.
  */
 #define RUNS_MAX 256
 
@@ -85,14 +85,17 @@ static uint64_t offset_of(const struct bitmap_space *space,
 	return offset;
 }
 
-/* The objects and bytes of the runs that sample_runs() has visited. */
+/*
+ * The objects and bytes of the runs of set bits that sample_runs() has visited.
+ */
 struct runs {
 	uint64_t nr, len; /* objects and bytes */
 };
 
 /*
- * Adds the objects and bytes of a sample of the runs to *r. A run that begins
- * less than `step` bits after the start of the previous one is skipped.
+ * Adds the objects and bytes of a sample of the runs of set bits to *r. A run
+ * that begins less than `step` bits after the start of the previous one is
+ * skipped.
  */
 static void sample_runs(struct runs *r, const struct bitmap_space *space,
 			const struct bitmap_space_part *part,

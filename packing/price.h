@@ -33,15 +33,15 @@ uint64_t packing_price_filter(const struct filter *filter, uint64_t object_nr);
 
 /*
  * Returns the estimated number of bytes that the objects of a set of bits take
- * in the packs. Only the offsets of some hundred runs are looked up. Returns 0
- * if memory runs out.
+ * in the packs. Only the offsets of some hundred runs of set bits are looked
+ * up. Returns 0 if memory runs out.
  */
 uint64_t packing_stored_len(const struct bitmap_space *space,
 			    const struct bitset *packed);
 
 /*
- * Returns the price of sending the objects of a set of bits in runs of stored
- * bytes, from packing_stored_len().
+ * Returns the price of copying the stored bytes of the objects of a set of
+ * bits. packing_stored_len() estimates the number of bytes.
  */
 uint64_t packing_price_spans(const struct bitmap_space *space,
 			     const struct bitset *packed);

@@ -165,8 +165,9 @@ static struct reuse_part *part_of(const struct reuse *u, uint32_t bit)
 }
 
 /*
- * Find a bit of a delta base: the bit of the copy in the same pack, or else of
- * another copy. Returns false if no copy has a bit.
+ * Find a bit that stands for a delta base. If several packs have the base, only
+ * some of these copies may have bits. The bit of the copy in the pack of the
+ * delta is preferred. Returns false if no copy has a bit.
  */
 static bool find_bit(const struct reuse *u, uint32_t pack_pos,
 		     const uint8_t *raw, uint32_t *bit)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies runs of stored packs.
+ * Copies spans of stored packs: the bytes of neighbouring objects.
  *
  * The wanted objects are a bitmap in the order of one pack, or of the
  * pseudo-pack of a multi-pack-index. They are copied in that order from the
@@ -82,9 +82,9 @@ int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 		struct error *err);
 
 /*
- * One pack of a bit space, and how runs of its objects are copied to a new
- * pack. A part stores which objects of the pack have bits, and where the copied
- * bytes are in the new pack.
+ * One pack of a bit space, and how spans of it (the bytes of neighbouring
+ * objects) are copied to a new pack. A part stores which objects of the pack
+ * have bits, and where the copied bytes are in the new pack.
  */
 
 /*

@@ -746,8 +746,9 @@ out:
 }
 
 /*
- * Inflate a whole copy. The type of the object comes from a pack. Returns 1 if
- * the copy was inflated, 0 if no pack has the object, or a negative error code.
+ * Inflate the whole copy of an object that a row of the file of kept deltas
+ * stores. The type of the object comes from a pack. Returns 1 if the copy was
+ * inflated, 0 if no pack has the object, or a negative error code.
  */
 static int inflate_copy(struct odb_object *made, struct buf *bytes,
 			const struct kept_delta *row, struct odb_reader *reader,

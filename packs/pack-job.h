@@ -114,7 +114,10 @@ struct pack_job {
 	struct walk_tips wants, haves;
 	struct walk_result found;
 	struct packing_items items;
-	/* objects that options->filter leaves out; with keep_rest */
+	/*
+	 * objects that options->filter leaves out, if options->keep_rest is
+	 * true
+	 */
 	struct packing_items rest;
 	struct islands islands;
 	/*

@@ -93,7 +93,10 @@ static int find_repeats(struct prepared_described *out, struct found *found,
 	return ret;
 }
 
-/* Find the places of the runs of bits. Returns 0 or ERR_NOMEM. */
+/*
+ * Sets out->places for the `run_nr` runs of set bits in `objects`. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int find_places(struct prepared_described *out,
 		       const struct bitset *objects, size_t run_nr)
 {

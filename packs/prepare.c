@@ -73,8 +73,8 @@ static bool is_of_pack(const struct preparing *p, const struct found *found)
 }
 
 /*
- * Set *content to the runs of pack bytes that store the objects in `set`. The
- * caller frees *runs. Returns 0 or ERR_NOMEM.
+ * Set *content to the byte ranges of the pack (runs) that store the objects in
+ * `set`. The caller frees *runs. Returns 0 or ERR_NOMEM.
  */
 static int keep_runs(struct prepared_content *content,
 		     struct prepared_run **runs, const struct found *found,

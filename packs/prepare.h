@@ -31,8 +31,8 @@ struct prepare_options {
 int prepare_is_wanted(const struct repo *repo, struct error *err);
 
 /*
- * Find out which answers can be copied from runs of one pack. Write these
- * answers to objects/info/prepared. Write the wants of their requests to
+ * Find out which answers can be copied from one pack, in ranges of bytes. Write
+ * these answers to objects/info/prepared. Write the wants of their requests to
  * objects/info/prepared-wants. If no answer can be copied, or
  * repack.prepareAnswers is false, the files are removed. Returns 0 or a
  * negative error code. Cost: the bytes of each answer are read and hashed,

@@ -19,8 +19,8 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 }
 
 /*
- * Returns whether all runs of a content end at or before `end`, the offset of
- * the pack's trailer.
+ * Returns whether all byte ranges of the pack that a content lists (its runs)
+ * end at or before `end`, the offset of the pack's trailer.
  */
 static bool is_within(const struct prepared_content *content, uint64_t end)
 {

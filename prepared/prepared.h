@@ -161,7 +161,10 @@ struct prepared {
 	 * `runs`.
 	 */
 	struct prepared_answer *answers;
-	/* owned: the runs, places and repeated objects of all answers */
+	/*
+	 * Owned, for all answers: the byte ranges of the pack to send (runs),
+	 * the places and the repeated objects.
+	 */
 	struct prepared_run *runs;
 	struct prepared_place *places;
 	struct prepared_repeat *repeats;
@@ -175,10 +178,10 @@ struct prepared {
 
 /*
  * Parse a file of prepared answers. *p borrows the bytes; p->map and p->pack
- * are not set. The checksum and the order of runs are checked. `name` is used
- * in messages. Returns 0 or a negative error code: ERR_UNSUPPORTED for another
- * version, ERR_MISSING if the file is empty or truncated, ERR_CORRUPT or
- * ERR_NOMEM. After an error, *p is empty.
+ * are not set. The checksum, and the order of the byte ranges to send (runs),
+ * are checked. `name` is used in messages. Returns 0 or a negative error code:
+ * ERR_UNSUPPORTED for another version, ERR_MISSING if the file is empty or
+ * truncated, ERR_CORRUPT or ERR_NOMEM. After an error, *p is empty.
  */
 int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);
@@ -264,20 +267,20 @@ bool prepared_has(const struct prepared_content *content, uint64_t off);
 uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos);
 
 /*
- * Compute tree->order for the objects of the runs, whose number is `run_nr`.
- * `rev` is the order of the pack, which may be wrong. tree->places must be
- * inside the pack. Returns 0 or ERR_NOMEM.
+ * Compute tree->order for the objects of an answer, which are in `run_nr` runs
+ * of neighbouring entries of a pack. `rev` is the order of the pack, which may
+ * be wrong. tree->places must be inside the pack. Returns 0 or ERR_NOMEM.
  */
 int prepared_hash_order(struct oid *order, const struct prepared_tree *tree,
 			size_t run_nr, const struct pack_rev *rev);
 
-/* Returns the number of bytes in all runs of the content. */
+/* Returns the number of bytes of the stored pack that the content lists. */
 uint64_t prepared_bytes(const struct prepared_content *content);
 
 /*
- * Write all runs of the content into a pack that was begun for at least
- * object_nr objects. `progress` counts objects. Returns 0 or a negative error
- * code.
+ * Copy the byte ranges of the stored pack that the content lists (its runs)
+ * into a pack that was begun for at least object_nr objects. `progress` counts
+ * objects. Returns 0 or a negative error code.
  */
 int prepared_send(const struct prepared_content *content,
 		  const struct pack *pack, struct pack_writer *writer,
@@ -293,9 +296,10 @@ int prepared_runs(struct prepared_run **runs, size_t *nr,
 		  struct error *err);
 
 /*
- * Set the bits (pack_pos) of the objects in the content's runs. `objects` must
- * have room for all objects of the pack. Returns false if the runs are not
- * whole entries, or if the number of objects is wrong.
+ * Set the bits (pack_pos) of the objects in the byte ranges of the pack that
+ * the content lists (its runs). `objects` must have room for all objects of the
+ * pack. Returns false if the runs are not whole entries, or if the number of
+ * objects is wrong.
  */
 bool prepared_objects(struct bitset *objects, const struct pack_rev *rev,
 		      const struct prepared_content *content);

@@ -131,7 +131,7 @@ struct ref_transaction {
 	struct ref_transaction_options options;
 	char *committer; /* owned: options.committer */
 	enum ref_phase phase;
-	struct ref_update **updates; /* owned, and each update */
+	struct ref_update **updates; /* owned array of owned updates */
 	size_t update_nr, update_alloc;
 	/*
 	 * Owned: the items, in the order of their creation. Each item is owned,

@@ -203,10 +203,10 @@ struct ref_transaction_options {
 	 * REF_ABORTED is reported. ERR_PEER means that the outcome is unknown,
 	 * and no state is reported.
 	 *
-	 * Refs must be in tables. The tables of the copy are not changed: the
-	 * caller brings them up to date afterwards. No reflogs are written.
-	 * NULL: the transaction changes the repository itself, and fails with
-	 * ERR_DENIED in a copy (repo_check_copy()).
+	 * Refs must be in reftables. The transaction does not change the tables
+	 * of this repository: the caller brings them up to date afterwards. No
+	 * reflogs are written. NULL: the transaction changes the repository
+	 * itself, and fails with ERR_DENIED in a copy (repo_check_copy()).
 	 */
 	int (*publish)(void *ctx, struct ref_transaction *tx,
 		       struct error *err);

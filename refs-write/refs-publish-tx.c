@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transactions that are published: the refs come from a local copy, and the
- * function `publish` of the transaction changes them in a store.
+ * Transactions that are published: the refs come from a local copy of a
+ * repository in a store, and the function `publish` of the transaction changes
+ * them in the store.
  *
  * The changes are checked against a snapshot of the copy's tables. Nothing is
  * locked, because a request to a store takes long, and readers who refresh the
@@ -30,10 +31,11 @@ static int publish_nothing(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Rejects the new value of a ref that is too long for a table. Local copies
- * have their refs in tables. The tables of the copy are written only after the
- * change in the store is complete. Then it is too late to reject the change.
- * Returns 0 (also if an update is rejected) or a negative error code.
+ * Rejects the new value of a ref that is too long for a reftable. Local copies
+ * of repositories in a store have their refs in reftables. These tables are
+ * written only after the change in the store is complete, and then it is too
+ * late to reject the change. Returns 0 (also if an update is rejected) or a
+ * negative error code.
  */
 static int check_len(struct ref_transaction *tx, const struct ref_item *item,
 		     size_t block_size, struct error *err)

@@ -47,7 +47,7 @@ struct refs_reftable_top {
 
 struct refs_reftable_tx {
 	struct reftable_append_options options;
-	struct refs_reftable_top **tops; /* owned, and each stack */
+	struct refs_reftable_top **tops; /* owned array of owned stacks */
 	size_t nr, alloc;
 	/* owned: opened when a tag must be peeled, else NULL */
 	struct odb *odb;

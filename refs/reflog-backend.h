@@ -17,7 +17,7 @@ int reflog_split(struct reflog *log, enum hash_algo algo, struct error *err);
 
 /* Names of refs that have a reflog, in any order. */
 struct reflog_names {
-	char **names; /* owned, and each string */
+	char **names; /* owned array of owned strings */
 	size_t nr, alloc;
 };
 

@@ -34,7 +34,7 @@ struct reflog_line {
 	/* the message after the tab; empty if there is none */
 	const char *message;
 	size_t message_len;
-	/* update index of the record; only for reftables */
+	/* update index of the record; set only if refs are in reftables */
 	uint64_t update_index;
 	/* true: the callback `decide` wants the line removed */
 	bool drop;

@@ -32,11 +32,14 @@ struct refs_loose {
 	enum refs_loose_kind kind;
 	struct oid oid; /* if REFS_LOOSE_OID */
 	/*
-	 * owned: the target, which is well-formed; set if REFS_LOOSE_SYMBOLIC,
-	 * except if leads_nowhere
+	 * owned: if REFS_LOOSE_SYMBOLIC, the target, which is well-formed; NULL
+	 * if leads_nowhere
 	 */
 	char *target;
-	/* owned: the full name of the ref; only set in lists */
+	/*
+	 * owned: the full name of the ref; NULL if the ref is not an item of a
+	 * list
+	 */
 	char *name;
 	/*
 	 * if REFS_LOOSE_SYMBOLIC, true: no ref can have the name of the target.

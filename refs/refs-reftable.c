@@ -16,7 +16,7 @@
 
 struct refs_reftable {
 	struct refs refs;
-	struct refs_reftable_store **stores; /* owned, and each stack */
+	struct refs_reftable_store **stores; /* owned array of owned stacks */
 	size_t nr, alloc;
 	/*
 	 * the stack of shared refs, and the stack of refs of this linked work

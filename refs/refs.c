@@ -339,7 +339,7 @@ int refs_dwim_each(struct refs *refs, const char *name,
 
 /* Names of refs, which are collected before they are looked up. */
 struct names {
-	char **items; /* owned, and each string */
+	char **items; /* owned array of owned strings */
 	size_t nr, alloc;
 };
 

@@ -226,8 +226,8 @@ int filter_policy_check(const struct config *config,
  * message of request_not_our_ref() if one is refused, or another negative error
  * code.
  *
- * Cost: one pass over the visible refs. If a want is not a tip, also a walk
- * over commits. If this want is no commit either, the walk also lists all trees
+ * Cost: one pass over the visible refs. If a want is not a tip, commits are
+ * walked, too. If this want is no commit either, the walk also lists all trees
  * and blobs.
  */
 int wants_check(struct request *req, struct error *err);

@@ -94,7 +94,7 @@ struct filestore_condition {
 		/* write only if the file has the entity tag `etag` */
 		STORE_REPLACE,
 	} kind;
-	/* borrowed; for STORE_REPLACE only */
+	/* borrowed; used only if kind is STORE_REPLACE */
 	const char *etag;
 };
 

@@ -364,7 +364,8 @@ static int check_content(struct checking *c, const struct generation *g)
 	} else if (c->lacks_files && ret != ERR_NOMEM) {
 		/*
 		 * The files that are missing or wrong were reported already.
-		 * Without them, no further checks are possible.
+		 * The rest of the repository cannot be checked without these
+		 * files.
 		 */
 		ret = 0;
 	} else {

@@ -14,7 +14,7 @@ struct stored_check {
 	 * bitmap indexes, and check that all objects that refs reach exist
 	 */
 	bool full;
-	/* directory for temporary files; used with `full` */
+	/* directory for temporary files, used if `full` is true */
 	const char *tmp;
 	/* called for each problem; `what` is a line of text for the user */
 	void (*wrong)(void *ctx, const char *what);

@@ -20,7 +20,7 @@
 #include "trees/item-kinds.h"
 #include "trees/objspace.h"
 
-/* The state of one walk over trees; for one thread. */
+/* The state of one walk over trees. Only one thread may use it. */
 struct treewalk {
 	struct objspace *space;    /* borrowed */
 	struct odb_reader *reader; /* borrowed */

@@ -19,7 +19,7 @@
 #include "trees/treewalk.h"
 #include "walk/filter.h"
 
-/* The state of one walk through a filter; for one thread. */
+/* The state of one walk through a filter. Only one thread may use it. */
 struct filter_walk {
 	const struct filter *filter; /* borrowed */
 	/*

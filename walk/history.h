@@ -52,8 +52,8 @@ struct history_commit {
 	 */
 	bool parsed;
 	/*
-	 * true: the object of the commit does not exist; only with
-	 * history->allow_missing
+	 * True: the object of the commit does not exist. Set only if
+	 * history->allow_missing is true.
 	 */
 	bool missing;
 };

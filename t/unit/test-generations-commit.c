@@ -291,9 +291,9 @@ static void retire(struct repo *r)
 }
 
 /*
- * A change is published in two steps. The first step begins a session, which
- * limits the time of both steps. The first step must fail if the store has lost
- * the generation (version) on which the change is based.
+ * A change is published in two steps: first its files are uploaded, then the
+ * record is made. The first step must fail if the store has lost the generation
+ * (version) on which the change is based.
  */
 static void test_lost(void **state)
 {
@@ -383,7 +383,7 @@ static void test_prepared_again(void **state)
 	expect(&r, "other", "o");
 	assert_non_null(generation_find_file(&r.base, "p.pack"));
 
-	/* The time limit of the session also applies to the second step. */
+	/* The time limit is for both steps together. */
 	change.upload_nr = 0;
 	refs[1] = (struct generation_ref_change){"mine", "1", "2"};
 	r.host.now_ns += MINUTE;
@@ -722,8 +722,8 @@ static void suspend(struct repo *r)
 }
 
 /*
- * If publishing a change takes longer than the time limit of its session, it
- * fails: a garbage collection may have deleted the uploaded files.
+ * If a record comes too long after the first upload of its change, no record is
+ * made: a garbage collection may have deleted the uploaded files.
  */
 static void test_session(void **state)
 {

@@ -404,8 +404,8 @@ static void note_followed(void *ctx, struct generation *g)
 }
 
 /*
- * Publishes the change of pusher `p` in two steps, which share a session.
- * Returns the result of the second step.
+ * Publishes the change of pusher `p` in two steps: uploads the files, then
+ * makes the record. Returns the result of the second step.
  */
 static int run_session(struct repo *r, struct pusher *p,
 		       const struct generation *known)

@@ -443,8 +443,9 @@ static void test_record_before_the_copy(void **state)
 	f.c.count.requests = 0;
 	assert_int_equal(session_commit(&s), 0);
 	/*
-	 * The requests are: reading the record that the copy lacks, writing the
-	 * new record, and perhaps writing the hint.
+	 * The requests are: reading the record of the newest generation
+	 * (version), which the local copy lacks, writing the new record, and
+	 * perhaps writing the hint.
 	 */
 	assert_in_range(f.c.count.requests, 2, 3);
 	assert_int_equal(stored_copy_generation(s.copy)->number, g.number + 1);

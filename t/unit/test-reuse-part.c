@@ -2,7 +2,7 @@
 /*
  * Tests of packing/reuse-part.c, which describes the part of a pack that is
  * copied: bit positions are converted to positions in the pack, and offsets in
- * the pack to offsets in the copy.
+ * the pack to offsets in the new pack.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -84,9 +84,9 @@ static void segments(void **state)
 
 	assert_int_equal(reuse_part_map(&part, 12, 12), 0);
 	/*
-	 * Before the entry at offset 40, exactly as many bytes are left out of
-	 * the copy as an earlier header has grown. So the entry keeps its
-	 * offset, but a new segment starts.
+	 * When the pack is copied, exactly as many bytes before the entry at
+	 * offset 40 are left out as an earlier header has grown. So the entry
+	 * keeps its offset, but a new segment starts.
 	 */
 	assert_int_equal(reuse_part_map(&part, 40, 40), 0);
 	assert_int_equal(part.segment_nr, 2);

@@ -402,9 +402,9 @@ static uint32_t add_blob_of_len(struct packfile *p, size_t entry_len,
 }
 
 /*
- * Entry GAP is left out of the copy, and the earlier entry GROWS gets longer by
- * as many bytes. So the entries after GAP keep their offsets. But the delta
- * LEFT, whose base is GAP, must not be copied.
+ * When the pack is copied, entry GAP is left out, and the earlier entry GROWS
+ * gets longer by as many bytes. So the entries after GAP keep their offsets.
+ * But the delta LEFT, whose base is GAP, must not be copied.
  */
 static void gap_as_long_as_growth(void **state)
 {
