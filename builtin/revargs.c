@@ -512,7 +512,10 @@ static int add_option(struct rev_args *args, const char *arg, struct error *err)
 	return ret;
 }
 
-/* A revision with a suffix that stands for its parents. */
+/*
+ * An argument "<rev>^@", "<rev>^!" or "<rev>^-<n>": a revision, and a suffix
+ * that selects parents of the revision.
+ */
 struct family {
 	/* owned: the revision, without the suffix */
 	char *name;

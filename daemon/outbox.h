@@ -5,9 +5,10 @@
  *	literal   copied bytes; all literals are in one buffer
  *	span      borrowed bytes of a pinned pack (serve_io.emit in wire/io.h)
  *
- * A span is framed when it is sent, so a clone of any size is a short list. The
- * bytes of a span go out in groups of up to 16 packets, and a group is one
- * chunk of HTTP/1.1 if the span is chunked:
+ * The headers of packets and chunks are added to a span only when the span is
+ * sent. So a clone of any size is a short list. The bytes of a span are sent in
+ * groups of up to 16 packets. If the answer has chunks of HTTP/1.1, a group is
+ * one chunk:
  *
  *	+------------+--------+-------+--------+-----+- - -+-------+
  *	| chunk head | header | data  | header | ... |     | CR LF |

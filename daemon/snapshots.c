@@ -276,9 +276,9 @@ static bool witness_search(struct daemon_snapshot *s)
 		real = sys_realpath(path.data, NULL);
 		is_found = real && !strcmp(real, s->repo->git_dir);
 		/*
-		 * A directory that exists, but was refused as a repository,
-		 * could become one later without a change that the witness
-		 * sees.
+		 * If a directory exists, but was refused as a repository, it
+		 * could become a repository later. s->witness, which finds
+		 * changes of files, would not notice this.
 		 */
 		is_plain = is_plain && (is_found || !real);
 		sys_witness_add(&s->witness, path.data, SYS_WITNESS_IDENTITY);

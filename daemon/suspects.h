@@ -49,7 +49,7 @@ void daemon_suspects_convict(struct daemon_suspects *suspects, const char *path,
 
 /*
  * Returns how to answer requests for the repository. Any thread may call this.
- * Without suspects, the cost is one read of memory.
+ * If no repository is in the list, the cost is one read of memory.
  */
 enum daemon_verdict daemon_suspects_judge(
 	const struct daemon_suspects *suspects, const char *path, size_t len,

@@ -92,11 +92,11 @@ enum attr_state attrs_of(const struct attrs *attrs, const char *path);
  */
 
 /*
- * Loads the rules about one attribute. The rules in *out are settled and owned
- * by the caller. Missing files, and symlinks in the work tree, are skipped. If
- * GIT_ATTR_SOURCE does not name a tree, returns ERR_INVALID with Git's message.
- * If attr.tree does not name a tree, an empty tree is used. Returns 0 or
- * another negative error code.
+ * Loads the rules about one attribute. *out is owned by the caller, and is
+ * ready for queries (attrs_settle() was called). Missing files, and symlinks in
+ * the work tree, are skipped. If GIT_ATTR_SOURCE does not name a tree, returns
+ * ERR_INVALID with Git's message. If attr.tree does not name a tree, an empty
+ * tree is used. Returns 0 or another negative error code.
  */
 int attr_files_load(struct attrs **out, const char *name, const struct odb *odb,
 		    struct error *err);

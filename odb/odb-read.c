@@ -53,9 +53,9 @@ struct odb_reader {
 	/* damaged copies of delta bases; used only in the reader `first` */
 	struct bad_copies bad;
 	/*
-	 * borrowed: the reader that the caller uses, at the start of a chain
-	 * of spare readers; a reader that is not a spare reader points to
-	 * itself
+	 * Borrowed: the reader that the caller uses. It may have a spare
+	 * reader, which may have a further one, and so on. In all of these
+	 * readers, `first` points to the caller's reader.
 	 */
 	struct odb_reader *first;
 	/*

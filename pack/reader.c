@@ -458,7 +458,10 @@ static int read_spare(struct pack_reader *r, struct pack *pack, uint64_t offset,
 	return 0;
 }
 
-/* Clears an error after another copy has replaced the damaged object. */
+/*
+ * Clears the error about a damaged object, because another copy of the object
+ * was found.
+ */
 static void forget_error(struct error *err)
 {
 	if (err)

@@ -384,8 +384,9 @@ static int try_answer(struct nearing *n, struct error *err)
 }
 
 /*
- * Try the answers of depth 1 in the opened file found->prepared. Returns 1, 0
- * if none helps, or a negative error code.
+ * Try the prepared answers of depth 1 in the opened file found->prepared.
+ * Returns 1 if the objects to send were found by one of these answers, 0 if
+ * none helps, or a negative error code.
  */
 static int try_answers(struct nearing *n, struct error *err)
 {

@@ -319,8 +319,9 @@ static int visit(struct tagging *t)
 }
 
 /*
- * Read the tags in `unread`, unless refs have named all tags of the bitmap
- * index.
+ * Read the tags in `unread`, and send the objects that they point to if these
+ * are tags. Does nothing if refs have named all tags of the bitmap index: then
+ * a ref names each tag that another tag points to.
  */
 static int read_unread(struct tagging *t)
 {

@@ -280,8 +280,8 @@ static int verify_wants_of(const struct prepared *file,
 }
 
 /*
- * Check the file of wants, if it belongs to the prepared answers. Returns 0,
- * ERR_CORRUPT, or another negative error code.
+ * Check the file objects/info/prepared-wants, if it belongs to the file of
+ * prepared answers. Returns 0, ERR_CORRUPT, or another negative error code.
  */
 static int verify_wants(const struct prepared *file, const struct odb *odb,
 			size_t dir_nr, struct error *err)

@@ -365,9 +365,10 @@ static int refuse(struct check *k)
 }
 
 /*
- * Test the frontier if clients may know only of reachable objects (is_limit).
- * If all commits of the frontier are visible to the client, adds them to the
- * haves of the walk and returns 0. Otherwise refuses the push.
+ * Test the frontier (the existing commits at which the walk of the pushed
+ * commits stopped) if clients may know only of reachable objects (is_limit). If
+ * all commits of the frontier are visible to the client, adds them to the haves
+ * of the walk and returns 0. Otherwise refuses the push.
  */
 static int test_visible(struct check *k)
 {

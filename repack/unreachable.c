@@ -178,10 +178,10 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Record which unreachable objects are in `pack`, a pack of an alternate. If
+ * Find the unreachable objects that `pack`, a pack of an alternate, has. If
  * `times` is NULL, mark these objects as safe. For a cruft pack, `times` has
- * the times of the pack's objects, and only these times are recorded
- * (staying_mtime).
+ * the times of its objects. Then the objects are not marked, but their times
+ * are recorded (staying_mtime).
  */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)

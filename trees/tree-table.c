@@ -105,8 +105,8 @@ static bool is_at(const struct tree_builder *b, const struct tree_table *near,
 }
 
 /*
- * Returns the number of entries at the start of the table `near` that are also,
- * one after the other, at the start of `bytes`.
+ * Compares the entries of the table `near` with the bytes of a tree, `bytes`.
+ * Returns how many entries from the start are equal.
  */
 static uint32_t common_start(const struct tree_builder *b,
 			     const struct tree_table *near,

@@ -236,9 +236,10 @@ static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 }
 
 /*
- * Sort by type the objects that refs point to. A second call does nothing. If
- * an object is a tag, the object that the tag leads to is visible, too. Returns
- * 0 or a negative error code.
+ * Put the objects that the client's visible refs point to into v->from:
+ * commits, and other objects. If such an object is a tag, the object that the
+ * tag leads to is visible to the client, too. A second call does nothing.
+ * Returns 0 or a negative error code.
  */
 static int sort_tips(struct visible *v, struct error *err)
 {

@@ -389,7 +389,10 @@ static void write_wrong_rev(const struct packfile *p, struct pack *pack)
 	assert_int_equal(pack_rev_write(&file, rev->owned, p->nr,
 					&pack->checksum, HASH_SHA1, NULL),
 			 0);
-	/* The header of the file has 12 bytes. */
+	/*
+	 * The header of a .rev file has 12 bytes. Exchange the first two
+	 * positions.
+	 */
 	memcpy(first, file.data + 12, 4);
 	memcpy(file.data + 12, file.data + 16, 4);
 	memcpy(file.data + 16, first, 4);

@@ -91,8 +91,8 @@ static void test_cruft(void **state)
 	assert_false(freshen(&f, &f.packed[0].oid));
 	assert_false(is_new(f.pack_path));
 	/*
-	 * Another pack, which is not a cruft pack, has the object, too. This
-	 * copy gets the present time.
+	 * Another pack, which is not a cruft pack, has the object, too. The
+	 * file of this pack gets the present time.
 	 */
 	tmppack_write(&f.t, "objects", "pack-2", f.packed, 1, false);
 	assert_true(freshen(&f, &f.packed[0].oid));

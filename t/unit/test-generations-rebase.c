@@ -130,14 +130,17 @@ static void test_start(void **state)
 
 static void test_refs(void **state)
 {
-	/* The newest value of the ref comes from an update. */
+	/* The record lists an update of the ref, which has the newest value. */
 	assert_int_equal(apply_ref("main", "m", "n"), 0);
 	assert_int_equal(apply_ref("main", "m", NULL), 0);
 	assert_int_equal(apply_ref("main", "x", "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("main", NULL, "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("old", NULL, "n"), 0);
 	assert_int_equal(apply_ref("old", "o", "n"), GENERATION_REF_CHANGED);
-	/* The newest value comes from a table, or the ref does not exist. */
+	/*
+	 * The record lists no update of the ref. Its value comes from a
+	 * reftable, or the ref does not exist.
+	 */
 	assert_int_equal(apply_ref("t", "1", "n"), 0);
 	assert_int_equal(apply_ref("t", "2", "n"), GENERATION_REF_CHANGED);
 	assert_int_equal(apply_ref("t", NULL, "n"), GENERATION_REF_CHANGED);

@@ -254,8 +254,9 @@ static void far_differences(void **state)
 }
 
 /*
- * Writes a bitmap index of one commit with a lookup table, and one pseudo-merge
- * of this commit. Both sets of the pseudo-merge have only bit 0.
+ * Writes a bitmap index with a lookup table, one commit, and one pseudo-merge
+ * of this commit. The set of commits and the set of objects of the pseudo-merge
+ * have only bit 0.
  */
 static void write_one(struct buf *out, struct bitmaprepo *b)
 {

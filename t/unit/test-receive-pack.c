@@ -167,8 +167,8 @@ static int target_publish(void *ctx, struct ref_transaction *tx,
 }
 
 /*
- * Pushes a new branch to a repository with the target `t`. Returns the
- * transcript.
+ * Pushes a new branch. The functions of `t` (struct receive_target) store the
+ * push. Returns the transcript.
  */
 static const char *push_to_target(struct pushed *p, struct target *t)
 {

@@ -207,7 +207,10 @@ static void test_prune_dirs(void **state)
 	/* The path does not end with the name, so nothing is removed. */
 	reflog_prune_dirs(dir.data, "refs/heads/x/y");
 	assert_true(sys_exists(dir.data));
-	/* A name of two components has no directory that may be removed. */
+	/*
+	 * The only directory of the name "refs/x" is refs, which must not be
+	 * removed.
+	 */
 	buf_reset(&dir);
 	buf_printf(&dir, "%s/more/refs", t.dir);
 	assert_int_equal(sys_mkdir_p(dir.data, NULL), 0);

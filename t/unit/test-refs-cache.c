@@ -20,8 +20,9 @@
 #include "t/unit/nomem.h"
 
 /*
- * Time in nanoseconds after which a changed file can be shared. Before that, a
- * further change might leave the modification time as it is.
+ * A file can be cached only if its last change is at least this number of
+ * nanoseconds ago. A younger file could change again within the same
+ * modification time.
  */
 #define SETTLE_NS UINT64_C(150000000)
 
