@@ -49,7 +49,7 @@ static const struct place exec_places[] = {
 	{false, "/build/exec"},
 	/* for a program in bin/ of an installation */
 	{true, "/libexec/gitreach-core"},
-	/* for a program that is a copy in the exec-path directory itself */
+	/* for a copy of the program that is in the exec-path directory */
 	{false, ""},
 	{false, NULL},
 };

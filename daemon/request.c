@@ -34,7 +34,7 @@ const struct http1_limits daemon_limits = {
  */
 #define DROP_MAX 65536
 
-/* ---- the socket as a serve_io */
+/* ---- struct serve_io for the socket */
 
 static int send_continue(struct daemon_request *q, struct error *err)
 {

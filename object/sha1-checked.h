@@ -44,7 +44,10 @@
  */
 enum {
 	SHA1_LANE_NR = 8,
-	/* number of the message word whose bits are bit 0 of the columns */
+	/*
+	 * Bit 0 of each column comes from message word SHA1_COLUMN_FIRST, bit 1
+	 * from the next word, and so on.
+	 */
 	SHA1_COLUMN_FIRST = 35,
 	/* The first 8 columns have the bits 0 to 7 of the message words. */
 	SHA1_LOW_NR = 8,

@@ -77,7 +77,11 @@ static bool names_one(const struct packed_refs *refs, size_t off,
 	       oidmap_get(ids, &oid, &value);
 }
 
-/* The search, with the sieve of its ids. */
+/*
+ * A search for records of tags that peel to some wanted ids. `sieve` has the
+ * first 16 bits of each wanted id, to skip most records without parsing their
+ * ids.
+ */
 struct scan {
 	const struct packed_refs *refs;
 	const struct refs_peel_search *search;

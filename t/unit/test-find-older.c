@@ -85,7 +85,10 @@ static uint32_t longer_blob(struct randrepo *r, uint32_t blob)
 	return nr;
 }
 
-/* Add the commits. `newer` of them are newer than HAVE. */
+/*
+ * Add the commits of the repository: a line of LINE commits, the commits SIDE
+ * and HAVE, and `newer` commits that are newer than HAVE.
+ */
 static void add_commits(struct olderrepo *o, uint32_t newer)
 {
 	struct randrepo *r = &o->r;

@@ -499,7 +499,10 @@ static void store_versions(struct randrepo *r, struct oid *versions,
 		if (i < small_nr)
 			save_pack(r, p, 2 + i);
 	}
-	/* packing/send.c counts a pack of SETTLED_MIN objects as large. */
+	/*
+	 * packing/send.c counts a pack of at least 1000 objects as large
+	 * (SETTLED_MIN).
+	 */
 	for (unsigned i = 0; i < 1000; i++)
 		packfile_add(large, OBJ_BLOB, &i, sizeof(i));
 	save_pack(r, large, 1);
