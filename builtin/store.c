@@ -218,7 +218,10 @@ static int explain_excluded(const struct repo *repo, const char *name,
 	struct buf full = BUF_INIT;
 	int ret;
 
-	/* Stock Git takes one "^" for an exclusion. */
+	/*
+	 * Stock Git takes a first "^" for the mark of an exclusion, so put one
+	 * more before the name.
+	 */
 	if (buf_printf(&full, "^%s", name) < 0)
 		return error_nomem(err);
 	ret = explain_by_stock(repo, full.data, err);

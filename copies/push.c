@@ -800,8 +800,8 @@ static int prove_base(struct publishing *p, struct generation *base,
 }
 
 /*
- * Reads the newest generation that is known, in most cases without a request.
- * Without a usable copy, asks the store.
+ * Reads the newest generation that is known, in most cases without a request to
+ * the store. If the local copy cannot be used, asks the store.
  */
 static int read_base(struct publishing *p, struct generation *base)
 {

@@ -84,7 +84,10 @@ struct nearing {
 	bool is_proved;
 };
 
-/* Load a commit. Returns 1, 0 if it is no commit or missing, or ERR_NOMEM. */
+/*
+ * Load a commit. Returns 1 if loaded, 0 if the object is no commit or is
+ * missing, or ERR_NOMEM.
+ */
 static int load_commit(struct found *f, const struct oid *oid, uint32_t *commit)
 {
 	struct walk_tips tips = WALK_TIPS_INIT;
@@ -179,8 +182,9 @@ static int list_changes(struct nearing *n)
 }
 
 /*
- * Compare the tree of the answer's commit with the wanted tree. Returns 1, 0 if
- * they differ too much or one cannot be read, or ERR_NOMEM.
+ * Compare the tree of the answer's commit with the wanted tree. Returns 1 if
+ * both trees were compared, 0 if they differ too much or one of them cannot be
+ * read, or ERR_NOMEM.
  */
 static int compare(struct nearing *n)
 {
@@ -225,8 +229,8 @@ static void match_place(struct nearing *n, const struct prepared_place *place,
 
 /*
  * Set found->packed to the objects of the prepared answer, and match them with
- * the changed objects. Returns 1, 0 if the order of the pack is wrong, or
- * ERR_NOMEM.
+ * the changed objects. Returns 1 if this was done, 0 if the order of the pack
+ * is wrong, or ERR_NOMEM.
  */
 static int load_answer(struct nearing *n)
 {
@@ -286,9 +290,10 @@ static bool is_proved(struct nearing *n)
 }
 
 /*
- * Add an object that the prepared answer lacks, but its pack has. The answer
- * does not show that the order of the pack is right for this object. Returns 1,
- * 0 if the order is wrong, or ERR_NOMEM.
+ * Add an object that is in the pack of the prepared answer, but not in the
+ * answer. For objects outside of the answer, the order of the pack must be
+ * checked first. Returns 1 if the object was added, 0 if the order is wrong, or
+ * ERR_NOMEM.
  */
 static int send_packed_too(struct nearing *n, const struct walk_item *item,
 			   uint32_t idx_pos)
@@ -303,8 +308,8 @@ static int send_packed_too(struct nearing *n, const struct walk_item *item,
 }
 
 /*
- * Add an object that the prepared answer lacks. Returns 1, 0 if it does not
- * exist or its place is not certain, or ERR_NOMEM.
+ * Add an object that the prepared answer lacks. Returns 1 if added, 0 if the
+ * object does not exist or its place in the pack is not certain, or ERR_NOMEM.
  */
 static int send_too(struct nearing *n, const struct tree_tally_row *row)
 {
@@ -323,8 +328,8 @@ static int send_too(struct nearing *n, const struct tree_tally_row *row)
 }
 
 /*
- * Add or remove a changed object. Returns 1, 0 if the prepared answer
- * contradicts the trees or the object does not exist, or ERR_NOMEM.
+ * Add or remove a changed object. Returns 1 if this was done, 0 if the prepared
+ * answer contradicts the trees or the object does not exist, or ERR_NOMEM.
  */
 static int apply(struct nearing *n, const struct change *change)
 {
@@ -350,8 +355,8 @@ static void forget(struct found *f)
 }
 
 /*
- * Find the objects of the wanted commit, after compare(). Returns 1, 0 if the
- * answer does not help, or a negative error code.
+ * Find the objects of the wanted commit, after compare(). Returns 1 if they
+ * were found, 0 if the answer does not help, or a negative error code.
  */
 static int use_answer(struct nearing *n, struct error *err)
 {

@@ -27,8 +27,8 @@
 #define BYTES_MORE (1 << 20)
 
 /*
- * List the rows with several paths, by their positions in the index. Returns 1,
- * 0 if an object is not in the pack, or ERR_NOMEM.
+ * List the rows with several paths, by their positions in the index. Returns 1
+ * if all rows are listed, 0 if an object is not in the pack, or ERR_NOMEM.
  */
 static int list_repeats(struct prepared_repeat *out, size_t *nr,
 			const struct tree_tally *tally, struct found *found,
@@ -58,8 +58,8 @@ static int list_repeats(struct prepared_repeat *out, size_t *nr,
 }
 
 /*
- * Find the repeated objects of the wanted tree. Returns 1, 0 if they cannot be
- * listed, or ERR_NOMEM.
+ * Find the repeated objects of the wanted tree. Returns 1 if they are listed, 0
+ * if they cannot be listed, or ERR_NOMEM.
  */
 static int find_repeats(struct prepared_described *out, struct found *found,
 			const struct bitmap_space *space, size_t object_nr)

@@ -99,8 +99,8 @@ static void skip_equal(struct cursor *old, struct cursor *new,
 /*
  * Takes the next entry of one of the trees or of both: the entry whose name
  * comes first. *a and *b are set to NULL if the old or the new tree has no
- * entry of this name. Returns 1, 0 if both trees are at their end, or
- * ERR_CORRUPT.
+ * entry of this name. Returns 1 if there was an entry, 0 if both trees are at
+ * their end, or ERR_CORRUPT.
  */
 static int take_first(struct cursor *old, struct cursor *new,
 		      struct tree_entry *old_entry,

@@ -246,7 +246,7 @@ static void repeated_objects(void **state)
 	end(&n);
 }
 
-/* The same tree in another commit. */
+/* The wanted commit is not that of a prepared answer, but has the same tree. */
 static void same_tree(void **state)
 {
 	struct nearrepo n;

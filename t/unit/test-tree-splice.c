@@ -176,7 +176,7 @@ static void bad_deltas(void **state)
 	treedelta_copy(&delta, 0, 29);
 	assert_int_equal(splice_buf(&f, &base, &delta), 0);
 	assert_int_equal(f.splice.nr, 2);
-	/* This copy reads past the end of the base. */
+	/* This copy instruction reads past the end of the base. */
 	treedelta_copy(&delta, 1, 29);
 	assert_int_equal(splice_buf(&f, &base, &delta), ERR_CORRUPT);
 	buf_reset(&delta);
