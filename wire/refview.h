@@ -165,7 +165,7 @@ int refview_head(struct refview *view, struct ref *head, const char **branch,
 /*
  * Look up a short name: clients may write <name>, refs/<name>, refs/tags/<name>
  * or refs/heads/<name>. Returns how many of these refs exist, or a negative
- * error code. *ref is the first of them; only its id is valid.
+ * error code. *ref is the first of these refs. Only the id in *ref is valid.
  */
 int refview_expand(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);

@@ -55,8 +55,8 @@ static void check_many(bool with_paths)
 
 		filterset_init(&s, &f.h.r, &f.w, with_paths);
 		/*
-		 * A split never applies the filter to wants. So a request that
-		 * does so is skipped.
+		 * A split never applies the filter to wants. So requests that
+		 * apply the filter to wants are skipped.
 		 */
 		if (!s.filter_wants)
 			check_one(&f, &s);
