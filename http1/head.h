@@ -55,7 +55,9 @@ struct http1_part {
 
 struct http1_field {
 	struct http1_part name;
-	/* without white space at both ends */
+	/*
+	 * the value of the field, without the white space before and after it
+	 */
 	struct http1_part value;
 };
 

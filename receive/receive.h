@@ -45,7 +45,7 @@
 struct receive_proc_ref {
 	/* owned: the prefix of the refs, without a slash at the end */
 	char *prefix;
-	/* Which kinds of commands the value selects. */
+	/* which kinds of commands on these refs go to the proc-receive hook */
 	bool creates, changes, deletes;
 	/* true: the value selects refs that do not have the prefix */
 	bool is_negated;
