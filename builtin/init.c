@@ -410,8 +410,7 @@ static int choose_template(struct repo_init_options *options, char **owned,
 	if (!dir)
 		dir = getenv("GIT_TEMPLATE_DIR");
 	if (!dir && configured) {
-		*owned = config_expand_path(configured);
-		if (!*owned)
+		if (config_path(owned, configured, NULL) < 0)
 			return builtin_die("failed to expand user dir in: "
 					   "'%s'",
 					   configured);

@@ -76,8 +76,8 @@ static int add_blob(struct mailmap *m, const struct store *store,
 
 static int add_configured_file(struct mailmap *m, const char *value)
 {
-	char *path = config_expand_path(value);
-	int ret = path ? add_file(m, path) : 0;
+	char *path;
+	int ret = config_path(&path, value, NULL) > 0 ? add_file(m, path) : 0;
 
 	free(path);
 	return ret;

@@ -8,9 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/affix.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "config/config-internal.h"
+#include "sys/io.h"
 
 int config_add(struct config *config, const char *key, const char *value,
 	       enum config_scope scope)
@@ -302,4 +304,34 @@ char *config_expand_path(const char *value)
 		return NULL;
 	}
 	return buf_detach(&out, NULL);
+}
+
+/* Returns whether a path exists, which starts in `dir` if it is relative. */
+static bool path_exists(const char *path, const char *dir)
+{
+	struct buf full = BUF_INIT;
+	bool exists;
+
+	if (!dir || *path == '/')
+		return sys_exists(path);
+	exists = *path && buf_printf(&full, "%s/%s", dir, path) == 0 &&
+		 sys_exists(full.data);
+	buf_release(&full);
+	return exists;
+}
+
+int config_path(char **path, const char *value, const char *dir)
+{
+	static const char optional[] = ":(optional)";
+	bool is_optional = starts_with(value, optional);
+
+	*path = config_expand_path(value +
+				   (is_optional ? sizeof(optional) - 1 : 0));
+	if (!*path)
+		return ERR_INVALID;
+	if (!is_optional || path_exists(*path, dir))
+		return 1;
+	free(*path);
+	*path = NULL;
+	return 0;
 }

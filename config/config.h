@@ -186,6 +186,16 @@ int config_each(const struct config *config, const char *key,
 char *config_expand_path(const char *value);
 
 /*
+ * Reads the value of a variable that names a path (git-config(1), "pathname").
+ * The variable counts as not set if the value is ":(optional)<path>" and <path>
+ * does not exist. A relative path starts in `dir` (NULL: the working directory)
+ * for this question; *path stays relative. Returns 1 with *path malloc()ed, 0
+ * if the variable counts as not set, or ERR_INVALID if config_expand_path()
+ * fails.
+ */
+int config_path(char **path, const char *value, const char *dir);
+
+/*
  * Sets the variable "<section>.<name>" in the text of a configuration file, or
  * removes the variable if `value` is NULL. The section has no subsection, and
  * the value needs no quotes. If the variable occurs several times, one

@@ -358,7 +358,8 @@ int attr_files_user_path(char **out, const struct config *config,
 
 	*out = NULL;
 	if (value) {
-		*out = config_expand_path(value);
+		/* No file is read if the home directory is unknown. */
+		(void)config_path(out, value, NULL);
 		return 0;
 	}
 	if (xdg && *xdg)

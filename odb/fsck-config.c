@@ -80,13 +80,14 @@ struct load {
 
 static int load_skip_list(const struct load *l, const char *value)
 {
-	char *path = config_expand_path(value);
-	int ret;
+	char *path;
+	int ret = config_path(&path, value, NULL);
 
-	if (!path)
+	if (ret < 0)
 		return error_set(l->err, ERR_INVALID,
 				 "failed to expand user dir in: '%s'", value);
-	ret = fsck_config_skip_list(l->rules, path, l->err);
+	if (ret)
+		ret = fsck_config_skip_list(l->rules, path, l->err);
 	free(path);
 	return ret;
 }

@@ -565,7 +565,7 @@ int receive_proc_run(struct receive *r, struct error *err)
 {
 	struct proc p = {
 		.r = r,
-		.child = {.in = -1, .out = -1, .err = -1},
+		.child = {.pid = -1, .in = -1, .out = -1, .err = -1},
 		.report = RECEIVE_PROC_REPORT_INIT,
 	};
 	size_t nr = 0;

@@ -31,24 +31,52 @@ static void shorten(char *path, const struct repo *repo, const char *dir)
 	free(here);
 }
 
-static int unexpanded(const char *value, struct error *err)
+/*
+ * Reads core.hooksPath. Returns 1 with *dir malloc()ed, 0 if it is not set, or
+ * a negative error code. Each entry must have a value, as in Git.
+ */
+static int configured_dir(char **dir, const struct repo *repo,
+			  const char *where, struct error *err)
 {
-	return error_set(err, ERR_INVALID, "failed to expand user dir in: '%s'",
-			 value);
+	const struct config_entry *entry = NULL;
+	int ret;
+
+	*dir = NULL;
+	for (size_t i = 0; i < repo->config.nr; i++) {
+		if (strcmp(repo->config.entries[i].key, hooks_path) != 0)
+			continue;
+		entry = &repo->config.entries[i];
+		if (!entry->value)
+			return error_set(err, ERR_INVALID,
+					 "missing value for '%s'", hooks_path);
+	}
+	if (!entry)
+		return 0;
+	ret = config_path(dir, entry->value, where);
+	return ret < 0 ? error_set(err, ret,
+				   "failed to expand user dir in: '%s'",
+				   entry->value)
+		       : ret;
 }
 
+/*
+ * Appends the directory of the hooks. `where`: the directory in which hooks
+ * run; NULL: the working directory. Returns 0 or a negative error code.
+ */
 static int name_dir(struct buf *out, const struct repo *repo, const char *where,
 		    struct error *err)
 {
-	const char *value = config_string(&repo->config, hooks_path);
-	char *dir = value ? config_expand_path(value)
-			  : repo_common_path(repo, "hooks");
-	int ret;
+	char *dir;
+	int ret = configured_dir(&dir, repo, where, err);
 
-	if (!dir)
-		return value ? unexpanded(value, err) : error_nomem(err);
-	if (!value)
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		dir = repo_common_path(repo, "hooks");
+		if (!dir)
+			return error_nomem(err);
 		shorten(dir, repo, where);
+	}
 	ret = buf_append_str(out, dir);
 	free(dir);
 	return ret < 0 ? error_nomem(err) : 0;
@@ -56,20 +84,11 @@ static int name_dir(struct buf *out, const struct repo *repo, const char *where,
 
 int repo_hooks_check_path(const struct repo *repo, struct error *err)
 {
-	const struct config_entry *entry = config_find(&repo->config,
-						       hooks_path);
 	char *dir;
+	int ret = configured_dir(&dir, repo, NULL, err);
 
-	if (!entry)
-		return 0;
-	if (!entry->value)
-		return error_set(err, ERR_INVALID, "missing value for '%s'",
-				 hooks_path);
-	dir = config_expand_path(entry->value);
-	if (!dir)
-		return unexpanded(entry->value, err);
 	free(dir);
-	return 0;
+	return ret < 0 ? ret : 0;
 }
 
 /* Gives advice, once if the caller remembers it. */
@@ -272,9 +291,6 @@ static int take_event(void *ctx, const struct config_entry *entry)
 
 	if (ret < 0 || !is_key(&name, entry->key, "event"))
 		return ret;
-	ret = refuse_event(&name, list->err);
-	if (ret < 0)
-		return ret;
 	while (i < list->nr && !name_is(&list->names[i], name.p, name.len))
 		i++;
 	if (!*value) {
@@ -282,6 +298,9 @@ static int take_event(void *ctx, const struct config_entry *entry)
 			forget(list, i);
 		return 0;
 	}
+	ret = refuse_event(&name, list->err);
+	if (ret < 0)
+		return ret;
 	if (i == list->nr) {
 		if (mem_grow(&list->names, &list->alloc, list->nr + 1,
 			     sizeof(*list->names)) < 0)

@@ -79,12 +79,13 @@ static int run(struct job *job, const char *const *argv, bool has_payload,
 static int find_path(char **path, const struct config *config, const char *key)
 {
 	const char *value = config_string(config, key);
+	int ret;
 
 	*path = NULL;
 	if (!value)
 		return 0;
-	*path = config_expand_path(value);
-	return *path ? 1 : ERR_NOMEM;
+	ret = config_path(path, value, NULL);
+	return ret < 0 ? ERR_NOMEM : ret;
 }
 
 /*

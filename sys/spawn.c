@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
@@ -136,31 +138,71 @@ out:
 }
 
 /*
+ * Finds an executable file by its name in PATH, as posix_spawnp() does.
+ * Relative directories of PATH start in `dir` (NULL: the working directory).
+ * Returns the malloc()ed path, or NULL if there is none or memory runs out.
+ */
+static char *find_in_path(const char *name, const char *dir)
+{
+	const char *p = getenv("PATH");
+
+	while (p) {
+		size_t len = strcspn(p, ":");
+		bool is_relative = dir && (!len || *p != '/');
+		struct buf path = BUF_INIT;
+		struct stat st;
+
+		if (buf_printf(&path, "%s%s%.*s%s%s", is_relative ? dir : "",
+			       is_relative ? "/" : "", (int)len, p,
+			       len ? "/" : "", name) < 0)
+			return NULL;
+		if (!stat(path.data, &st) && S_ISREG(st.st_mode) &&
+		    !access(path.data, X_OK))
+			return buf_detach(&path, NULL);
+		buf_release(&path);
+		p = p[len] ? p + len + 1 : NULL;
+	}
+	return NULL;
+}
+
+/*
  * Starts sh to run a script that the kernel refused because the script has no
- * "#!" line.
+ * "#!" line. sh gets the path of the script: a name without a slash would be
+ * searched in the working directory first. Returns 0 or an errno value.
  */
 static int spawn_script(struct sys_child *child, const struct start *s)
 {
-	char shell[] = "sh", **words;
+	char shell[] = "sh", **words, *found = NULL;
 	struct start script = *s;
 	size_t nr = 0;
 	int ret;
 
+	if (!strchr(s->argv[0], '/')) {
+		found = find_in_path(s->argv[0], s->dir);
+		if (!found)
+			return ENOEXEC;
+	}
 	while (s->argv[nr])
 		nr++;
 	words = mem_alloc(nr + 2, sizeof(*words));
-	if (!words)
+	if (!words) {
+		free(found);
 		return ENOMEM;
+	}
 	words[0] = shell;
 	memcpy(words + 1, s->argv, (nr + 1) * sizeof(*words));
+	if (found)
+		words[1] = found;
 	script.argv = words;
 	ret = spawn_with(child, &script);
 	free(words);
+	free(found);
 	return ret;
 }
 
 /* A child that has not been started. */
-static const struct sys_child no_child = {.in = -1, .out = -1, .err = -1};
+static const struct sys_child no_child = {
+	.pid = -1, .in = -1, .out = -1, .err = -1};
 
 int sys_spawn_with(struct sys_child *child, char *const argv[],
 		   char *const envp[], const int fds[3], unsigned flags,

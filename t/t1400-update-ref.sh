@@ -410,6 +410,17 @@ test_expect_success 'a held lock gives the message of Git 2.55' '
 	test_cmp expect err
 '
 
+test_expect_success 'core.hooksPath without a value is an error, and no hook is skipped' '
+	git init -q hp.git --bare &&
+	printf "[core]\n\thooksPath\n" >>hp.git/config &&
+	id=$(git -C hp.git -c core.hooksPath=/none hash-object -w -t tree \
+		/dev/null) &&
+	test_expect_code 128 git -C hp.git update-ref refs/x $id 2>err &&
+	grep "missing value for ${SQ}core.hookspath${SQ}" err &&
+	test_must_fail git -C hp.git -c core.hooksPath=/none rev-parse -q \
+		--verify refs/x
+'
+
 test_expect_success 'the reference-transaction hook' '
 	cd "$TRASH" && twins && cd ours &&
 	cat >.git/hooks/reference-transaction <<-\EOF &&

@@ -336,6 +336,40 @@ test_expect_success 'an invalid core.hooksPath refuses all pushes' '
 	grep "^fatal: missing value for ${SQ}core.hookspath${SQ}" err
 '
 
+test_expect_success 'core.hooksPath with :(optional)' '
+	rm -rf ours.git && repo_init ours.git &&
+	mkdir ours.git/mine &&
+	stock -C ours.git config core.hooksPath "$PWD/nothing" &&
+	stock -C ours.git config --add core.hooksPath ":(optional)mine" &&
+	printf "#!/bin/sh\nexit 1\n" >ours.git/mine/update &&
+	chmod +x ours.git/mine/update &&
+	test_must_fail stock -C client.git push -q --receive-pack="$OURS" \
+		../ours.git main &&
+	mv ours.git/mine ours.git/other &&
+	stock -C client.git push -q --receive-pack="$OURS" ../ours.git \
+		main~1:refs/heads/main &&
+	printf "exit 1\n" | hook ours.git update &&
+	test_must_fail stock -C client.git push -q --receive-pack="$OURS" \
+		../ours.git main
+'
+
+test_expect_success 'a configured program without "#!" is the one in PATH' '
+	rm -rf ours.git && repo_init ours.git &&
+	mkdir -p bin &&
+	echo "exit 1" >bin/plainhook && chmod +x bin/plainhook &&
+	echo "exit 0" >ours.git/plainhook && chmod +x ours.git/plainhook &&
+	stock -C ours.git config hook.a.event pre-receive &&
+	stock -C ours.git config hook.a.command plainhook &&
+	(
+		STOCK_PATH=$PWD/bin:$STOCK_PATH &&
+		test_must_fail stock -C client.git push -q \
+			--receive-pack="$OURS" ../ours.git main &&
+		echo "exit 0" >bin/plainhook &&
+		stock -C client.git push -q --receive-pack="$OURS" ../ours.git \
+			main
+	)
+'
+
 test_expect_success 'the number of push options is also set if they are not allowed' '
 	rm -rf ours.git && repo_init ours.git &&
 	for name in pre-receive post-receive

@@ -582,6 +582,37 @@ static void paths(void **state)
 	setenv("HOME", home.dir, 1);
 }
 
+/* Reads the value of a path; *path is NULL if the variable is not set. */
+static void reads_path(const char *value, const char *dir, int ret,
+		       const char *path)
+{
+	char *got;
+
+	assert_int_equal(config_path(&got, value, dir), ret);
+	if (path)
+		assert_string_equal(got, path);
+	else
+		assert_null(got);
+	free(got);
+}
+
+static void optional_paths(void **state)
+{
+	struct buf there = BUF_INIT;
+
+	buf_printf(&there, "%s/there", home.dir);
+	tmprepo_write(&home, "there", "");
+	reads_path("/a/b", NULL, 1, "/a/b");
+	reads_path(":(optional)/nothing/here", NULL, 0, NULL);
+	reads_path(":(optional)~/there", NULL, 1, there.data);
+	reads_path(":(optional)there", home.dir, 1, "there");
+	reads_path(":(optional)nothing", home.dir, 0, NULL);
+	reads_path(":(optional)", home.dir, 0, NULL);
+	reads_path(":(optional)~nosuchuser/x", NULL, ERR_INVALID, NULL);
+	tmprepo_remove(&home, "there");
+	buf_release(&there);
+}
+
 static int note_line(void *ctx, const struct config_line *line)
 {
 	struct buf *out = ctx;
@@ -631,6 +662,7 @@ int main(void)
 		cmocka_unit_test(url_conditions),
 		cmocka_unit_test(worktree_config),
 		cmocka_unit_test(paths),
+		cmocka_unit_test(optional_paths),
 		cmocka_unit_test(test_lines),
 	};
 

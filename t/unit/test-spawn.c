@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
 
@@ -283,6 +284,41 @@ static void shell_reads_what_names_no_program(void **state)
 	unlink(path);
 }
 
+/*
+ * If argv[0] has no slash, the shell reads the script that was found in PATH. A
+ * file of the same name in the working directory is not read.
+ */
+static void shell_reads_the_script_in_path(void **state)
+{
+	char dir[] = "/tmp/gitreach-spawn-XXXXXX", path[64], none[64];
+	char name[] = "script", *argv[] = {name, NULL};
+	char *before = mem_strdup(getenv("PATH")), list[128];
+	struct sys_child child;
+	FILE *f;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/script", dir);
+	snprintf(none, sizeof(none), "%s/none", dir);
+	snprintf(list, sizeof(list), "%s:%s:/usr/bin:/bin", none, dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("exit 9\n", f);
+	fclose(f);
+	assert_int_equal(chmod(path, 0700), 0);
+	setenv("PATH", list, 1);
+	assert_int_equal(sys_spawn(&child, argv, NULL, 0, NULL), 0);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 9);
+	/* A directory of PATH that is relative starts in the child's directory.
+	 */
+	setenv("PATH", ".:/usr/bin:/bin", 1);
+	assert_int_equal(sys_spawn_in(&child, dir, argv, NULL, 0, NULL), 0);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 9);
+	setenv("PATH", before, 1);
+	free(before);
+	unlink(path);
+	rmdir(dir);
+}
+
 static void hands_down_no_ignored_sigpipe(void **state)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -361,6 +397,7 @@ int main(void)
 		cmocka_unit_test(talks_and_listens),
 		cmocka_unit_test(hears_both_outputs),
 		cmocka_unit_test(shell_reads_what_names_no_program),
+		cmocka_unit_test(shell_reads_the_script_in_path),
 		cmocka_unit_test(hands_down_no_ignored_sigpipe),
 		cmocka_unit_test(heir_keeps_descriptors),
 	};
