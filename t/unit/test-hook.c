@@ -33,7 +33,7 @@ static void test_hook(void **state)
 	dialog_init(&d, HASH_SHA1);
 	dialog_config(&d, CONFIG_COMMAND, SHOW);
 	check(&d, W "F|done",
-	      "NAK|=git pack-objects --revs --stdout -q\nc4\n--not\n");
+	      "NAK|=git pack-objects --revs --stdout\nc4\n--not\n");
 	assert_int_equal(d.ret, 0);
 	check(&d,
 	      "want c4 thin-pack ofs-delta include-tag|F|have c1|have c2|done",
@@ -41,7 +41,7 @@ static void test_hook(void **state)
 	      "--delta-base-offset --include-tag\nc4\n--not\nc1\nc2\n");
 	check(&d, W "deepen 1|F|done",
 	      "shallow c4|F|NAK|=git --shallow-file pack-objects --revs "
-	      "--stdout --shallow -q\n--shallow c4\nc4\n--not\n");
+	      "--stdout --shallow\n--shallow c4\nc4\n--not\n");
 	dialog_release(&d);
 }
 
@@ -63,9 +63,9 @@ static void test_arguments(void **state)
 	dialog_config(&d, CONFIG_COMMAND, BRACKETS);
 	check(&d, W "deepen 1|F|done",
 	      "shallow c4|F|NAK|=<git><--shallow-file><><pack-objects><--revs>"
-	      "<--stdout><--shallow><-q>");
+	      "<--stdout><--shallow>");
 	check(&d, "want c4 no-progress filter|filter blob:none|F|done",
-	      "NAK|=<git><pack-objects><--revs><--stdout><-q>"
+	      "NAK|=<git><pack-objects><--revs><--stdout>"
 	      "<--filter=blob:none>");
 	dialog_config(&d, CONFIG_LOCAL,
 		      "[promisor]\nadvertise\n"
@@ -73,7 +73,7 @@ static void test_arguments(void **state)
 	d.options.version = 2;
 	check(&d,
 	      "command=fetch|promisor-remote=b|D|want c4|no-progress|done|F|F",
-	      "packfile|1:<git><pack-objects><--revs><--stdout><-q>"
+	      "packfile|1:<git><pack-objects><--revs><--stdout>"
 	      "<--missing=allow-promisor>|F");
 	dialog_release(&d);
 }

@@ -87,7 +87,8 @@ static void put_record(const struct tmprepo *t, const char *dir,
 
 static void setup(struct twins *t, enum hash_algo algo, unsigned nr)
 {
-	char from[OID_MAX_HEX_LEN + 1], to[OID_MAX_HEX_LEN + 1];
+	/* `to` has room for a line feed. */
+	char from[OID_MAX_HEX_LEN + 1], to[OID_MAX_HEX_LEN + 2];
 	struct buf text = BUF_INIT;
 
 	tmprepo_init(&t->file, algo);
