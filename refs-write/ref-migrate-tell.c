@@ -71,7 +71,7 @@ static int add_roots(struct telling *t)
 	for (size_t i = 0; ret >= 0 && i < t->root_nr; i++) {
 		struct ref ref;
 
-		ret = refs_read(t->refs, t->roots[i], &ref, t->err);
+		ret = refs_read_stored(t->refs, t->roots[i], &ref, t->err);
 		if (ret > 0)
 			ret = add_ref(t, &ref);
 	}

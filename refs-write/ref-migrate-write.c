@@ -166,7 +166,7 @@ static int put_roots(struct writer *w)
 	for (size_t i = 0; ret >= 0 && i < w->root_nr; i++) {
 		struct ref ref;
 
-		ret = refs_read(w->refs, w->roots[i], &ref, w->err);
+		ret = refs_read_stored(w->refs, w->roots[i], &ref, w->err);
 		if (ret == ERR_CORRUPT)
 			ret = broken(w, w->roots[i]);
 		ref.name = w->roots[i];

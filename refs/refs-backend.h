@@ -53,6 +53,7 @@ struct refs_record {
 	/*
 	 * With REFS_RECORD_OID, all fields are set. With REFS_RECORD_SYMBOLIC
 	 * only name and target are set, with REFS_RECORD_BROKEN only the name.
+	 * The target is the stored text, and may be no possible ref name.
 	 */
 	struct ref ref;
 };
@@ -93,8 +94,8 @@ struct refs_backend {
 	 * *target set if the ref is symbolic. Returns 0 if there is no such
 	 * ref, ERR_CORRUPT for a broken ref, or another negative error code. A
 	 * symbolic ref with an impossible target counts as missing, and
-	 * ref->leads_nowhere is set: while Git clones, HEAD leads to
-	 * "refs/heads/.invalid" until the branch is known.
+	 * ref->leads_nowhere and *target are set: while Git clones, HEAD leads
+	 * to "refs/heads/.invalid" until the branch is known.
 	 */
 	int (*read)(struct refs *refs, const char *name, struct ref *ref,
 		    struct buf *target, struct error *err);

@@ -260,18 +260,17 @@ static int read_files(struct refs *refs, const char *name, struct ref *ref,
 			take_packed(ref, &packed);
 		return ret;
 	}
-	if (loose.leads_nowhere) {
-		ref->leads_nowhere = true;
-		ret = 0;
-	} else if (loose.kind == REFS_LOOSE_BROKEN) {
+	if (loose.kind == REFS_LOOSE_BROKEN) {
 		ref->is_broken = true;
 		ref->is_zero = loose.is_zero;
 		ret = error_set(err, ERR_CORRUPT, "broken ref %s", name);
 	} else if (loose.kind == REFS_LOOSE_OID) {
 		ref->oid = loose.oid;
 	} else {
-		if (buf_append_str(target, loose.target) < 0)
-			ret = error_nomem(err);
+		ref->leads_nowhere = loose.leads_nowhere;
+		ret = buf_append_str(target, loose.target) < 0
+			      ? error_nomem(err)
+			      : !loose.leads_nowhere;
 	}
 	refs_loose_release(&loose);
 	return ret;

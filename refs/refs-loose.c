@@ -41,8 +41,6 @@ static int parse_symbolic(struct refs_loose *ref, const char *p,
 	ref->kind = REFS_LOOSE_SYMBOLIC;
 	ref->leads_nowhere = !refs_name_is_valid_len(p, (size_t)(end - p),
 						     true);
-	if (ref->leads_nowhere)
-		return 0;
 	ref->target = mem_strndup(p, (size_t)(end - p));
 	return ref->target ? 0 : ERR_NOMEM;
 }

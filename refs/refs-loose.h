@@ -32,8 +32,8 @@ struct refs_loose {
 	enum refs_loose_kind kind;
 	struct oid oid; /* if REFS_LOOSE_OID */
 	/*
-	 * owned: if REFS_LOOSE_SYMBOLIC, the target, which is well-formed; NULL
-	 * if leads_nowhere
+	 * owned: the target if REFS_LOOSE_SYMBOLIC, else NULL. The target is
+	 * well-formed unless leads_nowhere is set.
 	 */
 	char *target;
 	/*

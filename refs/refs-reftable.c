@@ -187,12 +187,12 @@ static int read_file_ref(struct refs *refs, const char *name, struct ref *ref,
 		return ret;
 	ref->oid = loose.oid;
 	ref->leads_nowhere = loose.leads_nowhere;
-	if (ref->leads_nowhere)
-		ret = 0;
-	else if (loose.kind == REFS_LOOSE_BROKEN)
+	if (loose.kind == REFS_LOOSE_BROKEN)
 		ret = say_broken(ref, name, err);
 	else if (loose.target && buf_append_str(target, loose.target) < 0)
 		ret = error_nomem(err);
+	else
+		ret = !loose.leads_nowhere;
 	refs_loose_release(&loose);
 	return ret;
 }
@@ -232,11 +232,9 @@ static int read_ref(struct refs *refs, const char *name, struct ref *ref,
 	if (found.value == REFTABLE_SYMBOLIC) {
 		ref->leads_nowhere = !refs_name_is_valid_len(
 			found.target, found.target_len, true);
-		if (ref->leads_nowhere)
-			return 0;
 		return buf_append(target, found.target, found.target_len) < 0
 			       ? error_nomem(err)
-			       : 1;
+			       : !ref->leads_nowhere;
 	}
 	ref->is_zero = oid_is_zero(&found.oid);
 	if (ref->is_zero)

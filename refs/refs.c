@@ -183,6 +183,17 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
 	return ret;
 }
 
+int refs_read_stored(struct refs *refs, const char *name, struct ref *ref,
+		     struct error *err)
+{
+	int ret = refs_read(refs, name, ref, err);
+
+	if (ret || !ref->leads_nowhere)
+		return ret;
+	ref->target = refs->target.data;
+	return 1;
+}
+
 /*
  * The forms of full names that are tried for a short name, in order of
  * precedence.

@@ -226,6 +226,14 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
 
 /*
+ * Works like refs_read(), but a symbolic ref with an impossible target exists:
+ * returns 1 with ref->target set to the stored text and ref->leads_nowhere set.
+ * For callers that copy refs, and do not follow them.
+ */
+int refs_read_stored(struct refs *refs, const char *name, struct ref *ref,
+		     struct error *err);
+
+/*
  * Looks up a short name, which is expanded as in gitrevisions(7): <name>,
  * refs/<name>, refs/tags/<name>, refs/heads/<name>, refs/remotes/<name>,
  * refs/remotes/<name>/HEAD. Returns 1 if one of these refs exists, 0 if none

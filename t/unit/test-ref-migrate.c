@@ -86,11 +86,57 @@ static void test_broken(void **state)
 	tmprepo_release(&t);
 }
 
+/* Asserts that each ref that fill_impossible() wrote has its target. */
+static void check_impossible(struct tmprepo *t)
+{
+	static const char *const names[] = {"HEAD", "ORIG_HEAD",
+					    "refs/heads/up", "refs/tags/blank"};
+	static const char *const targets[] = {"refs/heads/.invalid", "../x",
+					      "refs/../x", ""};
+	struct refs *refs = NULL;
+	struct ref ref;
+
+	assert_int_equal(refs_open(&refs, &t->repo, NULL), 0);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(refs_read_stored(refs, names[i], &ref, NULL),
+				 1);
+		assert_true(ref.leads_nowhere);
+		assert_string_equal(ref.target, targets[i]);
+	}
+	refs_close(refs);
+}
+
+static void fill_impossible(struct tmprepo *t)
+{
+	fill(t);
+	tmprepo_write(t, "HEAD", "ref: refs/heads/.invalid\n");
+	tmprepo_write(t, "ORIG_HEAD", "ref: ../x\n");
+	tmprepo_write(t, "refs/heads/up", "ref: refs/../x\n");
+	tmprepo_write(t, "refs/tags/blank", "ref: \n");
+}
+
+/* A migration keeps the text of targets that no ref can have as its name. */
+static void test_impossible(void **state)
+{
+	struct tmprepo t;
+
+	(void)state;
+	fill_impossible(&t);
+	assert_int_equal(migrate(&t, REPO_REFS_REFTABLE), 0);
+	t.repo.ref_storage = REPO_REFS_REFTABLE;
+	check_impossible(&t);
+	assert_int_equal(migrate(&t, REPO_REFS_FILES), 0);
+	t.repo.ref_storage = REPO_REFS_FILES;
+	check_impossible(&t);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_both_ways),
 		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_impossible),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
