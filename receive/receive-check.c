@@ -152,17 +152,36 @@ static int refuse_pair(struct receive *r, struct receive_command *symbolic,
 	return 0;
 }
 
+/*
+ * Refuses every change of a symbolic ref that cannot be followed to its end. A
+ * transaction would take a deletion of such a ref for a deletion of nothing.
+ */
+static int refuse_broken(struct receive *r, struct receive_command *cmd,
+			 struct error *err)
+{
+	receive_peer_tell(&r->peer,
+			  "error: refusing update to broken symref '%s'\n",
+			  cmd->ref);
+	return receive_refuse(cmd, "broken symref") < 0 ? error_nomem(err) : 0;
+}
+
 static int check_alias(struct receive *r, struct receive_command *cmd,
 		       struct receive_command **sorted, struct error *err)
 {
 	const char *name = refview_full_name(&r->refs, cmd->ref);
 	struct receive_command **target;
 	struct ref ref;
+	int ret;
 
 	if (!name)
 		return error_nomem(err);
-	if (!refs_name_is_valid(cmd->ref) ||
-	    refs_lookup(r->refs.refs, name, &ref, NULL) < 0 || !ref.target)
+	if (!refs_name_is_valid(cmd->ref))
+		return 0;
+	ret = refs_lookup(r->refs.refs, name, &ref, NULL);
+	if (ref.leads_nowhere ||
+	    (ret == ERR_CORRUPT && ref.target && !ref.is_zero))
+		return refuse_broken(r, cmd, err);
+	if (ret < 0 || !ref.target)
 		return 0;
 	name = ref.target;
 	if (!strncmp(name, r->refs.prefix.data, r->refs.prefix.len))
@@ -184,7 +203,7 @@ int receive_check_aliases(struct receive *r, struct error *err)
 	struct receive_command **sorted;
 	int ret = 0;
 
-	if (req->nr < 2)
+	if (!req->nr)
 		return 0;
 	sorted = mem_alloc(req->nr, sizeof(*sorted));
 	if (!sorted)

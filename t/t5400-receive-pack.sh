@@ -319,6 +319,26 @@ test_pair 'a symbolic ref and its target' "$B $A refs/heads/main" \
 test_pair 'a symbolic ref and its target, at odds' "$B $A refs/heads/main" \
 	"$B $B refs/heads/sym"
 
+test_expect_success 'symbolic refs that lead nowhere' '
+	echo "ref: refs/../x" >pair.git/refs/heads/up &&
+	echo "ref: refs/heads/up" >pair.git/refs/heads/upper &&
+	echo "ref: refs/heads/loop" >pair.git/refs/heads/loop
+'
+for ref in up upper loop
+do
+	test_pair "deletion of $ref" "$ZERO $ZERO refs/heads/$ref"
+	test_pair "deletion of $ref by its value" "$A $ZERO refs/heads/$ref"
+	test_pair "a write to $ref" "$ZERO $A refs/heads/$ref"
+done
+test_pair 'other refs are pushed' "$ZERO $ZERO refs/heads/up" \
+	"$B $A refs/heads/main" "$ZERO $ZERO refs/heads/loop"
+test_expect_success 'a deletion of a ref that leads nowhere changes nothing' '
+	raw_push "$ZERO $ZERO refs/heads/up" >in &&
+	$OURS pair.git <in >out &&
+	tr -d "\0" <out | grep "ng refs/heads/up broken symref" &&
+	echo "ref: refs/../x" | test_cmp - pair.git/refs/heads/up
+'
+
 # ---- connectivity
 
 test_expect_success 'a commit whose parent is missing is refused' '
