@@ -320,7 +320,8 @@ static int check_missing(struct rev_list_run *r, const char **argv)
 	enum rev_list_missing missing = MISSING_ERROR;
 	bool excludes = false;
 
-	for (; *argv && strcmp(*argv, "--") != 0; argv++) {
+	/* As in stock Git, a path after "--" counts, too. */
+	for (; *argv; argv++) {
 		if (!strcmp(*argv, "--exclude-promisor-objects"))
 			excludes = true;
 		else if (!strncmp(*argv, "--missing=", 10))
