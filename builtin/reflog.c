@@ -47,6 +47,8 @@ struct run {
 	struct repo *repo; /* borrowed */
 	/* owned: the state for expiring reflogs; used only by "expire" */
 	struct reflog_expire *x;
+	/* "expire" only: the storage of refs was checked */
+	bool is_checked;
 	int code;
 };
 
@@ -107,29 +109,65 @@ static int fail(struct run *r, const struct error *err)
 /* ---- expire */
 
 /*
- * Expire the reflog of a ref. Prints an error, and sets r->code, if this fails.
- * Returns 0 if other reflogs can be expired, or 1 if none can: the storage of
- * refs is damaged, or an object is damaged that --stale-fix needs.
+ * Checks once that packed-refs, or the stack of reftables, is not damaged. If
+ * it is, no reflog may change, and this function prints the error, sets r->code
+ * and returns 1. Otherwise returns 0.
+ */
+static int check_storage(struct run *r)
+{
+	struct error err = ERROR_INIT;
+	struct refs *refs = NULL;
+	struct ref ref;
+	int ret = 0;
+
+	if (r->is_checked)
+		return 0;
+	r->is_checked = true;
+	ret = refs_open(&refs, r->repo, &err);
+	/*
+	 * "refs/heads" is a directory, so there is no file of this ref, and it
+	 * is looked for in packed-refs.
+	 */
+	if (!ret)
+		ret = refs_read(refs, "refs/heads", &ref, &err);
+	refs_close(refs);
+	if (ret >= 0)
+		return 0;
+	r->code = builtin_fail(&err);
+	return 1;
+}
+
+/*
+ * Expires the reflog of a ref. Prints an error, and sets r->code, if this
+ * fails. Returns 0 if other reflogs can be expired, or 1 if none can: the
+ * storage of refs is damaged, or an object is damaged that --stale-fix needs. A
+ * damaged object is reported as in stock Git, which does not go on with other
+ * reflogs.
  */
 static int expire_one(void *ctx, const char *name)
 {
 	struct error err = ERROR_INIT;
 	struct run *r = ctx;
 
+	if (check_storage(r))
+		return 1;
 	if (reflog_expire_run(r->x, name, &err) >= 0)
 		return 0;
 	if (err.code != ERR_CORRUPT &&
 	    (!r->a.expire.stale_fix || err.code == ERR_DENIED))
 		return fail(r, &err);
 	r->code = builtin_fail(&err);
-	return 1;
+	return r->a.expire.stale_fix;
 }
 
 static int expire_named(struct run *r, const char *name)
 {
-	char *full = find_log(r->repo, name);
+	char *full;
 	int ret = 0;
 
+	if (check_storage(r))
+		return 1;
+	full = find_log(r->repo, name);
 	if (full)
 		ret = expire_one(r, full);
 	else
@@ -137,22 +175,6 @@ static int expire_named(struct run *r, const char *name)
 					name) &
 			  FAILED;
 	free(full);
-	return ret;
-}
-
-/*
- * Checks that packed-refs is not damaged, before any reflog changes. Returns 0
- * or a negative error code.
- */
-static int check_storage(const struct repo *repo, struct error *err)
-{
-	struct refs *refs;
-	int ret = refs_open(&refs, repo, err);
-
-	if (ret < 0)
-		return ret;
-	ret = refs_list_now(refs, err);
-	refs_close(refs);
 	return ret;
 }
 
@@ -171,9 +193,6 @@ static int expire(struct run *r, const char **names)
 	if (reflog_policy(r->repo, &policy, &err) < 0 ||
 	    reflog_limits_load(&limits, &r->repo->config, "",
 			       sys_clock_seconds(), &err) < 0)
-		return builtin_fail(&err);
-	ret = check_storage(r->repo, &err);
-	if (ret < 0)
 		return builtin_fail(&err);
 	if (r->a.verbose && r->a.expire.stale_fix)
 		printf("Marking reachable objects...\n");

@@ -27,6 +27,12 @@ struct reflog_expire {
 	/* the commits at the tips of all refs */
 	struct walk_tips all;
 	/*
+	 * 0, or a negative error code: `all` lacks tips, for the reason
+	 * all_error
+	 */
+	int all_ret;
+	struct error all_error;
+	/*
 	 * Owned array, indexed by commit_nr: the number of the last round that
 	 * marked the commit. A round is one walk, which marks the commits that
 	 * it visits.
@@ -81,7 +87,9 @@ void reflog_expire_free(struct reflog_expire *x)
 
 /*
  * Opens refs before objects, so that the snapshot of objects has all objects
- * of these refs. Returns 0 or a negative error code.
+ * of these refs. Returns 0 or a negative error code. An error of a ref's object
+ * is only recorded, because most reflogs need no other ref; check_all() returns
+ * it.
  */
 static int open_store(struct reflog_expire *x, struct error *err)
 {
@@ -99,14 +107,25 @@ static int open_store(struct reflog_expire *x, struct error *err)
 		ret = odb_open(&x->odb, x->repo, NULL, err);
 	if (!ret)
 		ret = walk_open(&x->walk, x->odb, NULL, 0, err);
-	if (ret < 0)
+	if (ret < 0) {
+		close_store(x);
 		return ret;
+	}
 	x->is_open = true;
 	x->walk.history.allow_missing = true;
-	ret = ref_tips_add(&x->walk, &x->all, x->refs, "", err);
-	if (ret < 0)
-		ref_tips_reword(&x->walk, x->refs, err);
-	return ret;
+	x->all_ret = ref_tips_add(&x->walk, &x->all, x->refs, "",
+				  &x->all_error);
+	if (x->all_ret < 0)
+		ref_tips_reword(&x->walk, x->refs, &x->all_error);
+	return 0;
+}
+
+/* Returns 0 if x->all has the tips of all refs, or a negative error code. */
+static int check_all(const struct reflog_expire *x, struct error *err)
+{
+	if (x->all_ret < 0 && err)
+		*err = x->all_error;
+	return x->all_ret;
 }
 
 /* Context of a check of the HEADs of other work trees. */
@@ -130,6 +149,8 @@ int reflog_expire_check_refs(struct reflog_expire *x, struct error *err)
 	struct heads heads = {x, err};
 	int ret = open_store(x, err);
 
+	if (!ret)
+		ret = check_all(x, err);
 	return ret ? ret
 		   : refs_each_other_head(x->refs, check_head, &heads, err);
 }
@@ -222,7 +243,10 @@ static int find_commit(struct reflog_expire *x, const struct oid *oid,
 		ret = error_nomem(err);
 	if (!ret && *commit_nr != HISTORY_NONE)
 		ret = history_parse(h, *commit_nr, err);
-	return ret;
+	if (ret != ERR_CORRUPT)
+		return ret;
+	*commit_nr = HISTORY_NONE;
+	return 0;
 }
 
 /* ---- one reflog */
@@ -299,12 +323,15 @@ static int load_candidates(struct decision *d)
  */
 static int mark_all(struct reflog_expire *x, struct error *err)
 {
-	int ret = 0;
+	int ret;
 
-	if (!x->all_round || x->all_round != x->round) {
+	if (x->all_round && x->all_round == x->round)
+		return 0;
+	ret = check_all(x, err);
+	if (!ret)
 		ret = mark_reachable(x, &x->all, 0, err);
+	if (!ret)
 		x->all_round = x->round;
-	}
 	return ret;
 }
 

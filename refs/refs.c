@@ -81,6 +81,7 @@ static int resolve(struct refs *refs, const char *name, struct ref *ref,
 			goto out;
 		}
 	}
+	ref->is_broken = true;
 	ret = error_set(err, ERR_CORRUPT,
 			"too many levels of symbolic refs from %s", name);
 out:

@@ -40,8 +40,8 @@ struct ref {
 	const char *target;
 	/*
 	 * set after a lookup that returned ERR_CORRUPT; true: the value of the
-	 * ref is malformed, or an id of zeros; false: the storage of refs is
-	 * damaged
+	 * ref is malformed, or an id of zeros, or too many symbolic refs lead
+	 * from one to the next; false: the storage of refs is damaged
 	 */
 	bool is_broken;
 	/* set if is_broken; true: the stored id consists of zeros */

@@ -14,8 +14,8 @@ struct adding {
 	struct walk_tips *tips;
 	struct error *err;
 	/*
-	 * true: refs that name a missing object, or a tag of a missing object,
-	 * are left out
+	 * true: refs that name a missing or damaged object, or a tag of a
+	 * missing object, are left out
 	 */
 	bool leaves_out_broken;
 	/*
@@ -28,11 +28,16 @@ struct adding {
 static int add_ref(void *ctx, const struct ref *ref)
 {
 	struct adding *a = ctx;
+	size_t before = a->tips->others.nr;
 	int ret = oidmap_add(&a->seen, &ref->oid, 0, NULL);
 
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(a->err) : 0;
 	ret = walk_add_tip(a->w, a->tips, &ref->oid, false, a->err);
+	/* If a tag was added, the damaged object is the target of the tag. */
+	if (ret == ERR_CORRUPT && a->leaves_out_broken &&
+	    a->tips->others.nr == before)
+		return 0;
 	if (ret != ERR_MISSING)
 		return ret;
 	/* The target of a tag may be missing, too. */

@@ -13,7 +13,8 @@
  * missing object is ERR_MISSING ("bad object <ref>"). A broken ref is an
  * error too: a repack must not lose the object that the ref may have named. If
  * HEAD and another ref are bad, the message names the other ref.
- * After refs_leave_out_broken(), both kinds of refs are left out instead.
+ * After refs_leave_out_broken(), both kinds of refs are left out instead, and
+ * refs to damaged objects, too. A tag of a damaged object is an error always.
  */
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err);
