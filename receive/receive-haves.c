@@ -20,6 +20,8 @@ struct haves {
 	const char *command;
 	/* value of core.alternateRefsPrefixes; borrowed; NULL: not set */
 	const char *prefixes;
+	/* length of the present prefix */
+	size_t prefix_len;
 	struct error *warning, *err;
 	/* the last line of the command's output, while it is incomplete */
 	struct buf line;
@@ -102,10 +104,18 @@ static int run_command(struct haves *h, const char *git_dir)
 	return ret;
 }
 
+/*
+ * Pass the id of a ref to the caller's function, unless the prefix ends in the
+ * middle of a path component: "refs/heads/s" is no prefix of "refs/heads/side".
+ */
 static int visit(void *ctx, const struct ref *ref)
 {
 	struct haves *h = ctx;
+	size_t len = h->prefix_len;
 
+	if (len && ref->name[len - 1] != '/' && ref->name[len] != '/' &&
+	    ref->name[len])
+		return 0;
 	return h->fn(h->ctx, &ref->oid);
 }
 
@@ -125,6 +135,7 @@ static int each_prefix(struct haves *h, struct refs *refs)
 		size_t len = strcspn(p, " ");
 
 		buf_reset(&prefix);
+		h->prefix_len = len;
 		if (buf_append(&prefix, p, len) < 0)
 			ret = error_nomem(h->err);
 		else if (len || !has_prefix)

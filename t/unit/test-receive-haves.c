@@ -75,8 +75,10 @@ static void test_refs(void **state)
 {
 	expect("", "c4 s0 h0 v1 ");
 	expect("[core]\nalternateRefsPrefixes = refs/tags/\n", "v1 ");
-	expect("[core]\nalternateRefsPrefixes = refs/tags/ refs/heads/s\n",
+	expect("[core]\nalternateRefsPrefixes = refs/tags/ refs/heads/side\n",
 	       "v1 s0 ");
+	expect("[core]\nalternateRefsPrefixes = refs/heads/s refs/tags\n",
+	       "v1 ");
 	expect("[core]\nalternateRefsPrefixes =\n", "c4 s0 h0 v1 ");
 }
 
