@@ -249,6 +249,33 @@ static int update(struct push *p)
 	return ret < 0 ? ret : REPORT;
 }
 
+/*
+ * Updates info/refs and objects/info/packs if receive.updateServerInfo is true.
+ * A failure is told to the client and on standard error. It does not end the
+ * push, because the refs are updated already.
+ */
+static void update_info(struct receive *r)
+{
+	struct error why = ERROR_INIT, told = ERROR_INIT;
+	struct refs *refs = NULL;
+	int ret;
+
+	if (!r->config.server_info)
+		return;
+	ret = refs_open(&refs, r->repo, &why);
+	if (!ret)
+		ret = server_info_update(r->repo, refs, &why);
+	refs_close(refs);
+	if (ret == SERVER_INFO_INCOMPLETE)
+		error_set(&why, ERR_CORRUPT,
+			  "a ref is broken, or its object is missing");
+	if (!ret)
+		return;
+	error_set(&told, ERR_IO, "unable to update %s: %s",
+		  ret < 0 ? "server info" : "info/refs", why.msg);
+	receive_peer_tell_failure(&r->peer, told.code, told.msg);
+}
+
 static int report(struct push *p)
 {
 	struct error told = p->failure;
@@ -269,6 +296,8 @@ static int report(struct push *p)
 	summary_phase(&r->summary, SUMMARY_HOOKS);
 	if (!ret)
 		ret = receive_hook_post(r, p->err);
+	if (!ret)
+		update_info(r);
 	if (!ret && receive_peer_has_band(&r->peer))
 		ret = pktline_write_flush(&r->peer.out, p->err);
 	if (!ret)
@@ -333,25 +362,8 @@ static void maintain(const struct receive *r)
 
 static int tidy(struct push *p)
 {
-	struct receive *r = &p->r;
-	struct refs *refs;
-	int ret = 0;
-
-	if (r->config.server_info) {
-		ret = refs_open(&refs, r->repo, p->err);
-		if (!ret)
-			ret = server_info_update(r->repo, refs, p->err);
-		refs_close(refs);
-		/*
-		 * The object of a ref is damaged. The push is complete, and
-		 * fsck reports the damage.
-		 */
-		if (ret > 0)
-			ret = 0;
-	}
-	if (!ret)
-		maintain(r);
-	return ret < 0 ? ret : END;
+	maintain(&p->r);
+	return END;
 }
 
 static int run(struct push *p)

@@ -504,6 +504,16 @@ test_expect_success 'receive.updateServerInfo' '
 	test_cmp expect actual
 '
 
+test_expect_success 'receive.updateServerInfo with a broken ref' '
+	cp server.git/info/refs before &&
+	echo garbage >server.git/refs/heads/broken &&
+	push_ours ../server.git main:refs/heads/second 2>err &&
+	grep "^remote: error: unable to update info/refs: a ref is broken" err &&
+	grep "^error: unable to update info/refs: a ref is broken" err &&
+	stock -C server.git rev-parse --verify refs/heads/second &&
+	test_cmp before server.git/info/refs
+'
+
 test_expect_success 'a repository with a work tree keeps reflogs' '
 	rm -rf work &&
 	stock init -q work &&
