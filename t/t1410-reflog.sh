@@ -305,4 +305,22 @@ test_expect_success 'an invalid date is refused even if a valid one follows' '
 	done
 '
 
+# Not all tips are known, so HEAD's reflog stays. Those of branches need no other
+# ref.
+test_expect_success 'a tag of a damaged commit stops only the reflog of HEAD' '
+	stock init -q -b main tagged &&
+	stock -C tagged commit -q --allow-empty -m one &&
+	stock -C tagged commit -q --amend --allow-empty -m two &&
+	id=$(stock -C tagged commit-tree -m gone "main^{tree}") &&
+	stock -C tagged tag -a -m gone gone $id &&
+	file=$(echo $id | sed "s,^..,tagged/.git/objects/&/,") &&
+	rm -f $file && echo garbage >$file &&
+	cp tagged/.git/logs/HEAD before &&
+	test_expect_code 128 "$GIT" -C tagged reflog expire --all \
+		--expire=never --expire-unreachable=now 2>err &&
+	grep $id err && test_line_count 1 err &&
+	test_cmp before tagged/.git/logs/HEAD &&
+	! test -s tagged/.git/logs/refs/heads/main
+'
+
 test_done
