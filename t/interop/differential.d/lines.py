@@ -405,8 +405,10 @@ def cover_together(entries, differences):
 
 
 def same_lines(ours, stock):
-    """Whether only the order of lines differs."""
-    return sorted(str(ours).split("\n")) == sorted(str(stock).split("\n"))
+    """Whether only the order of lines differs, or of records that NUL ends."""
+    ours, stock = (sorted(re.split("[\n\0]", str(text)))
+                   for text in (ours, stock))
+    return ours == stock
 
 
 def read_intended(path):

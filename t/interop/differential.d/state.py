@@ -253,7 +253,7 @@ def pack_text(data, lookup):
         except (packids.PackError, zlib.error, IndexError, struct.error,
                 KeyError):
             continue
-        return "<a pack of %d objects%s:\n%s>" % (
+        return "<a pack of %d objects%s:\n%s\n>" % (
             len(ids), ", thin" if outside else "", "\n".join(ids))
     return "<a damaged pack>"
 
