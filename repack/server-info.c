@@ -21,6 +21,17 @@ struct listing {
 	struct error *err;
 };
 
+/* Returns whether an object can be read as a whole. */
+static bool can_read(struct odb_reader *reader, const struct oid *oid)
+{
+	struct odb_object obj;
+
+	if (odb_read(reader, oid, &obj, NULL) < 0)
+		return false;
+	odb_object_release(reader, &obj);
+	return true;
+}
+
 int server_info_put_ref(struct buf *out, struct odb_reader *reader,
 			enum hash_algo algo, const struct ref *ref,
 			struct error *err)
@@ -35,7 +46,9 @@ int server_info_put_ref(struct buf *out, struct odb_reader *reader,
 
 		if (ret == ERR_MISSING && !odb_reader_has(reader, &ref->oid))
 			return 0;
-		if (ret < 0 && ret != ERR_MISSING)
+		/* If the target of a tag is damaged, the tag has one line. */
+		if (ret < 0 && ret != ERR_MISSING &&
+		    !(ret == ERR_CORRUPT && can_read(reader, &ref->oid)))
 			return ret;
 		is_tag = !ret && !oid_equal(&peeled, &ref->oid);
 	}

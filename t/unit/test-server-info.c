@@ -153,6 +153,33 @@ static void kept_if_a_ref_is_bad(void **state)
 	randrepo_release(&r);
 }
 
+/* A tag of a damaged blob has one line in info/refs, without the target. */
+static void tag_of_damaged_object(void **state)
+{
+	uint64_t seed = random_seed();
+	char hex[OID_MAX_HEX_LEN + 1], name[80];
+	struct buf text = BUF_INIT, line = BUF_INIT;
+	struct randrepo r;
+	uint32_t blob, tag;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	blob = randrepo_blob(&r, 1);
+	tag = randrepo_tag(&r, blob);
+	randrepo_store(&r);
+	randrepo_ref(&r, "refs/tags/t", tag);
+	oid_to_hex(hex, &r.objects[blob].oid, HASH_SHA1);
+	snprintf(name, sizeof(name), "objects/%.2s/%s", hex, hex + 2);
+	tmprepo_write(&r.t, name, "");
+	update(&r);
+	read_file(&r, "info/refs", &text);
+	oid_to_hex(hex, &r.objects[tag].oid, HASH_SHA1);
+	buf_printf(&line, "%s\trefs/tags/t\n", hex);
+	assert_string_equal(text.data, line.data);
+	buf_release(&text);
+	buf_release(&line);
+	randrepo_release(&r);
+}
+
 static void write_packs(const struct randrepo *r, const char *text)
 {
 	tmprepo_write(&r->t, "objects/info/packs", text);
@@ -343,6 +370,7 @@ int main(void)
 		cmocka_unit_test(contents),
 		cmocka_unit_test(rewritten_when_changed),
 		cmocka_unit_test(kept_if_a_ref_is_bad),
+		cmocka_unit_test(tag_of_damaged_object),
 		cmocka_unit_test(packs_keep_their_order),
 		cmocka_unit_test(new_packs_keep_their_order),
 		cmocka_unit_test(full_disk),
