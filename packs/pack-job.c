@@ -281,8 +281,7 @@ int pack_job_enumerate(struct pack_job *job, struct error *err)
 {
 	struct walk_options options = {
 		.objects = true,
-		.exclude_boundary = !job->options->write_bitmap &&
-				    job->haves.commit_nr,
+		.exclude_boundary = job->haves.commit_nr,
 		.keep_lists = job->options->write_bitmap ||
 			      job->options->delta_islands,
 		.missing_blobs = job->options->missing != PACK_MISSING_ERROR,
