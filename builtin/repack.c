@@ -491,12 +491,12 @@ static int repack(struct repack_options *o, struct args *a,
 	if (ret < 0)
 		return ret;
 	ret = repack_run(&result, env->repo, o, err);
+	if (result.warning.code)
+		builtin_warn("%s", result.warning.msg);
 	if (ret < 0 && result.midx_not_closed)
 		return builtin_fail_midx_bitmap(err);
 	if (ret < 0)
 		return ret;
-	if (result.warning.code)
-		builtin_warn("%s", result.warning.msg);
 	if (result.info_refs_is_old)
 		ret = report_info(env->repo, err);
 	if (ret < 0)
