@@ -131,8 +131,8 @@ static int list_orphans(struct chains *c, const struct packing_items *items)
 
 /*
  * Returns the obj_pos of the object at `idx_pos` of a pack. If several packs
- * have the object, it has several obj_pos. The returned one is that which a
- * look-up of the id finds: items always have this obj_pos.
+ * have the object, it has several obj_pos. This function returns the obj_pos
+ * that a look-up of the id finds. Items always have this obj_pos.
  */
 static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 			   uint32_t idx_pos)
