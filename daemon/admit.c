@@ -9,9 +9,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "daemon/daemon-parts.h"
+#include "daemon/admit.h"
+#include "daemon/conn.h"
 #include "daemon/lanes.h"
 #include "daemon/ssh-request.h"
+#include "status/statistics.h"
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/passing.h"

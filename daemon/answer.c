@@ -11,6 +11,8 @@
 #include "daemon/daemon-parts.h"
 #include "daemon/outbox.h"
 #include "daemon/snapshots.h"
+#include "plans/plan-cache.h"
+#include "status/statistics.h"
 
 static void count(void *ctx, const struct summary *s, const struct error *error)
 {

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "daemon/daemon-parts.h"
+#include "daemon/conn.h"
 #include "wire/pktline.h"
 
 void daemon_log(const struct daemon_options *options,

@@ -2,8 +2,10 @@
 /* Applies the rules of daemon/suspects.h to one request. */
 #include <signal.h>
 
-#include "daemon/daemon-parts.h"
+#include "daemon/conn.h"
+#include "daemon/guard.h"
 #include "daemon/suspects.h"
+#include "status/board.h"
 #include "sys/clock.h"
 
 int daemon_guard_enter(struct daemon_guard *guard,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An answer on its way to the socket. */
-#include "daemon/daemon-parts.h"
+#include "daemon/output.h"
 #include "daemon/outbox.h"
 #include "daemon/stream.h"
 

@@ -19,6 +19,8 @@
 #include "http/http-request.h"
 #include "http1/body.h"
 #include "repo/repo.h"
+#include "status/board.h"
+#include "status/statistics.h"
 #include "sys/clock.h"
 #include "wire/pktline.h"
 

@@ -22,6 +22,7 @@
 #include "processes/processes-parts.h"
 #include "processes/settings.h"
 #include "status/board.h"
+#include "status/statistics.h"
 #include "sys/clock.h"
 #include "sys/event.h"
 #include "sys/io.h"

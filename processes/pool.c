@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "daemon/daemon-parts.h"
 #include "daemon/lanes.h"
 #include "daemon/stream.h"
 #include "processes/processes-parts.h"

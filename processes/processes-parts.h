@@ -10,7 +10,9 @@
 #ifndef PROCESSES_PROCESSES_PARTS_H
 #define PROCESSES_PROCESSES_PARTS_H
 
-#include "daemon/daemon-parts.h"
+#include "copies/copies.h"
+#include "daemon/conn.h"
+#include "status/board.h"
 
 /* ---- worker.c */
 

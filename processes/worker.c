@@ -22,10 +22,12 @@
 
 #include "access/access.h"
 #include "base/mem.h"
+#include "daemon/daemon-parts.h"
 #include "daemon/git-request.h"
 #include "daemon/outbox.h"
 #include "daemon/snapshots.h"
 #include "daemon/stream.h"
+#include "plans/plan-cache.h"
 #include "processes/processes-parts.h"
 #include "sys/clock.h"
 #include "sys/event.h"

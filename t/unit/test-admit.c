@@ -15,7 +15,8 @@
 
 #include <cmocka.h>
 
-#include "daemon/daemon-parts.h"
+#include "daemon/admit.h"
+#include "daemon/conn.h"
 #include "access/trusted.h"
 #include "sys/thread.h"
 

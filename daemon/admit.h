@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The principal of a request, refusals, and the wait of a fetch or a push for
+ * admission.
+ */
+#ifndef DAEMON_ADMIT_H
+#define DAEMON_ADMIT_H
+
+#include "admission/admission.h"
+#include "daemon/conn.h"
+#include "packing/send.h"
+#include "repo/repo.h"
+
+/* The message for a client that should try again later. */
+#define DAEMON_BUSY_TEXT "the server is busy, try again later"
+
+/*
+ * Writes the numeric address of the client to `out`: usually the address of the
+ * connection. If a trusted proxy made the connection, X-Forwarded-For is read.
+ * Then the client is the last address in this field that does not belong to a
+ * trusted proxy.
+ */
+void daemon_client_address(char out[SYS_ADDRESS_MAX],
+			   const struct daemon_options *options,
+			   const struct daemon_conn *conn);
+
+/*
+ * Returns the principal of an HTTP request: the user, if a trusted proxy names
+ * one. Otherwise returns the client's address (daemon_client_address()) as
+ * trusted_client_name() writes it. A user who is known only by a password is
+ * not found here. The string is borrowed from *conn or from conn->input.
+ */
+const char *daemon_principal(const struct daemon_options *options,
+			     struct daemon_conn *conn);
+
+/*
+ * Returns the key of the lane of a request (daemon/lanes.h): a hash of its
+ * principal. For ssh, the user is read from the message that waits in the
+ * socket.
+ */
+uint64_t daemon_lane_key(const struct daemon_options *options,
+			 struct daemon_conn *conn);
+
+/*
+ * Returns whether a request may be refused because the server is busy. True for
+ * git:// and for GET over HTTP: stock Git repeats a GET after status 429. False
+ * for POST, because Git does not repeat a POST, and for all other requests.
+ */
+bool daemon_may_refuse(const struct daemon_conn *conn);
+
+/*
+ * Returns after how many seconds a client should try again. The number is
+ * random, so that clients do not all come back at once.
+ */
+unsigned daemon_retry_after(void);
+
+/*
+ * Appends the name of a repository's fork network: the object directory from
+ * which the repository borrows objects, or its own one. If memory runs out, the
+ * name is empty.
+ */
+void daemon_network_name(struct buf *out, const struct repo *repo);
+
+/* A fetch that asks for admission before its pack is made. */
+struct daemon_admit {
+	int work_nice;                      /* daemon_options.work_nice */
+	const struct daemon_shared *shared; /* borrowed */
+	/* borrowed: a user or an address */
+	const char *principal;
+	/* borrowed: whether the client is lost */
+	const atomic_bool *is_lost;
+	/* the thread that makes the pack */
+	pthread_t owner;
+	/*
+	 * The admission of the fetch. It holds a place in the queue or tokens
+	 * only during daemon_admit_send().
+	 */
+	struct admission_pass pass;
+	/* The fields below are valid during daemon_admit_send(). */
+	const struct repo *repo; /* borrowed */
+	/* name of the fork network; empty before admission_enter() */
+	struct buf network;
+	const struct progress_out *outer;
+	const struct packing_report *report;
+	/*
+	 * nanoseconds of the wait for admission that report->count_ns includes
+	 */
+	uint64_t counted_ns;
+	bool has_told;
+	/* the place in the queue that the last message to the client named */
+	unsigned ahead;
+};
+
+/*
+ * Prepares *ad for a request of this thread. The other arguments become fields
+ * of *ad, and are borrowed.
+ */
+void daemon_admit_init(struct daemon_admit *ad,
+		       const struct daemon_options *options,
+		       const struct daemon_shared *shared,
+		       const char *principal, const atomic_bool *is_lost);
+
+/*
+ * Works like packing_send(), but waits for admission first. While the request
+ * waits, the client gets messages with its place in the queue. If the work is
+ * not cheap, the calling thread has the nice value ad->work_nice afterwards.
+ * `ctx` is a struct daemon_admit.
+ */
+int daemon_admit_send(void *ctx, const struct odb *odb,
+		      const struct packing_request *request,
+		      const struct packing_send_options *options,
+		      struct pack_sink sink, struct packing_report *report,
+		      struct error *err);
+
+/*
+ * Called before each wait for the client (`begins` is true) and after it
+ * (false), see struct sys_patience. During the wait, the request gives its
+ * tokens back. Only a call by the thread that makes the pack has an effect: the
+ * thread that sends keep-alives does no work. `ctx` is a struct daemon_admit.
+ */
+void daemon_admit_rest(void *ctx, bool begins);
+
+/*
+ * Returns whether a new fetch or push must be refused, because too many
+ * requests of its network or of its principal wait.
+ */
+bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
+		    const struct repo *repo, bool is_push);
+
+/*
+ * Waits until the limit of pushes to the repository allows one more. Returns 0,
+ * and the caller passes *pass to admission_leave() after the push. Returns
+ * ERR_DENIED if the time limit of the wait has passed.
+ */
+int daemon_admit_push(struct admission_pass *pass,
+		      const struct daemon_shared *shared, const char *principal,
+		      const struct repo *repo, struct error *err);
+
+#endif

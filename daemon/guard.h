@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests for repositories that have crashed workers. */
+#ifndef DAEMON_GUARD_H
+#define DAEMON_GUARD_H
+
+#include "daemon/conn.h"
+
+/*
+ * Whether a request for a repository must be answered by a child process, or
+ * refused, because earlier requests for the repository have crashed.
+ */
+struct daemon_guard {
+	const struct daemon_conn *conn; /* borrowed */
+	/* borrowed: path of the repository, without a NUL at its end */
+	const char *path;
+	size_t len;
+	/*
+	 * true: a child process must answer; this thread may still open the
+	 * repository
+	 */
+	bool is_suspect;
+	/* true: the request must be refused */
+	bool is_refused;
+};
+
+/*
+ * Called at the start of a request for the repository at a path. Returns 0, or
+ * ERR_DENIED if the request must be refused. After ERR_DENIED,
+ * daemon_guard_leave() must not be called.
+ */
+int daemon_guard_enter(struct daemon_guard *guard,
+		       const struct daemon_conn *conn, const char *path,
+		       size_t len, struct error *err);
+
+/*
+ * Records that a child process answers the request. A crash of the worker is
+ * then not blamed on this request.
+ */
+void daemon_guard_hand_over(struct daemon_guard *guard);
+
+/*
+ * Called at the end of a request. `child_status`: the result of
+ * sys_spawn_wait(); 0 if no child process answered.
+ */
+void daemon_guard_leave(struct daemon_guard *guard, int child_status);
+
+#endif
