@@ -90,8 +90,8 @@ static inline void oldrepo_cruft(struct oldrepo *o, const struct buf *idx_file)
 }
 
 /*
- * Write the pack "<dir>/pack/pack-<place>" with all objects whose places (bits)
- * include `place`.
+ * Write the pack "<dir>/pack/pack-<place>". It gets each object `i` that has
+ * the bit `place` in o->places[i].
  */
 static inline void oldrepo_pack(struct oldrepo *o, const char *dir,
 				unsigned place)

@@ -110,8 +110,9 @@ static void samples(void **state)
 }
 
 /*
- * Only commits have bitmaps. If a row of the index names another object, the
- * error names this object and the index. A commit is parsed.
+ * Calls the tested function for each object of the index. For a commit, it must
+ * succeed and parse the commit. For any other object, it must fail, because
+ * only commits have bitmaps. The error names the object and the index.
  */
 static void no_commits(void **state)
 {

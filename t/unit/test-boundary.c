@@ -176,11 +176,11 @@ static void ask_for(struct bitmaprepo *b, struct pack_bitmap_result *result,
 }
 
 /*
- * The have is a commit that the index lacks, and has the same tree as the
- * wanted commit. So only the wanted commit is sent, and no tree or blob. Three
- * objects are undecided: the wanted commit, its tree, and the tree's new blob.
- * For so few objects, the table is made before the first lookup. So the tree
- * and the blob must be found in the table.
+ * The client has a commit that the bitmap index lacks. The wanted commit has
+ * the same tree. So only the wanted commit is sent, but neither its tree nor a
+ * blob. Three objects are undecided at first: the wanted commit, its tree and a
+ * blob. For so few objects, the hash table of undecided objects is made before
+ * the first lookup. So the tree and the blob must be found in this table.
  */
 static void few_undecided(void **state)
 {

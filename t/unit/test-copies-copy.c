@@ -198,9 +198,9 @@ static void test_wrong_hint(void **state)
 }
 
 /*
- * The store was restored from a backup, and newer generations were made from
- * the older state. Only the copy may still have the commits that the store has
- * lost, so a refresh must not change the copy.
+ * The store was restored from a backup, and then got new generations
+ * (versions). The commits that the store lost may still be in the local copy,
+ * and nowhere else. So a refresh must not change the copy.
  */
 static void test_another_history(void **state)
 {

@@ -165,8 +165,9 @@ static void copy_pinned(struct env *e, bool has_checksum)
 }
 
 /*
- * put_pinned() gets ranges of the pack only if the pack is pinned. If the bytes
- * need not be hashed, put_pinned() gets the whole range at once.
+ * put_pinned() is called only if the pack is pinned. If the new pack needs no
+ * checksum, one call gets all bytes of the range. Otherwise the range is passed
+ * in pieces.
  */
 static void by_span(void **state)
 {

@@ -295,8 +295,9 @@ static void small_changes_make_small_deltas(void **state)
 	assert_int_equal(buf_append(&target, base.data, base.len), 0);
 	assert_true(round_trip(&base, &target) <= 10);
 	/*
-	 * An id of 20 bytes changes every 40 bytes, as in a tree. So few blocks
-	 * of 16 bytes are equal.
+	 * The target is a copy of the base in which 20 bytes of every 40 are
+	 * changed, like the ids of a tree. Therefore, few aligned blocks of 16
+	 * bytes are equal in both.
 	 */
 	for (size_t off = 10; off + 60 < 4000; off += 40)
 		for (size_t i = 0; i < 20; i++)

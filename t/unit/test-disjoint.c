@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of bitmap/disjoint.c. Given a set of objects, the tested function looks
- * for commits whose bitmaps have no object of the set. The tests prove that no
- * found commit reaches an object of the set. Each commit with such a bitmap
- * must be found, or must be an ancestor of a found commit.
+ * for commits that reach no object of the set. It considers only commits that
+ * have a bitmap. The tests prove that no found commit reaches an object of the
+ * set. They also prove that no such commit is overlooked: it is found, or a
+ * descendant of it is found.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -122,10 +122,10 @@ static void expect_objects(struct walkrepo *f, struct request *req,
 }
 
 /*
- * Sets req->excluded[] for the trees and blobs that the haves' commits reach,
- * if the walk has computed result->uninteresting. This set must have exactly
- * these objects. If `in_part` is true, it may lack some of them. Returns true
- * if the walk has computed the set.
+ * The walk may have computed result->uninteresting: the trees and blobs that
+ * the haves' commits reach. If so, checks this set, sets req->excluded[] for
+ * these trees and blobs, and returns true. If `in_part` is true, the set may
+ * lack some of them.
  */
 static bool exclude_uninteresting(struct walkrepo *f, struct request *req,
 				  const struct walk_result *result,

@@ -366,7 +366,8 @@ static int append_word(struct ewah *e, size_t i)
 }
 
 /*
- * Sets bit i * 200. After the last set bit, a run and a literal must be stored.
+ * Sets bit i * 200. To reach this bit, the bitmap gets a run of zeros and a
+ * literal word.
  */
 static int set_far(struct ewah *e, size_t i)
 {
@@ -676,7 +677,10 @@ static void test_xor_below_memory(void **state)
 	ewah_release(&out);
 }
 
-/* A merge reuses the memory of its output, and stores runs as runs. */
+/*
+ * A merge reuses the memory of its output. If words of the result are equal
+ * (all zeros or all ones), the merge stores them as a run.
+ */
 static void test_merge_output(void **state)
 {
 	struct rng r = rng_new();

@@ -273,8 +273,9 @@ static uint32_t base_of(const struct versions *v, uint32_t item)
 }
 
 /*
- * From the stored base on, the delta chain is followed to the first object that
- * is sent. This object becomes the new delta base.
+ * The stored delta base of an object is not sent. Then the stored delta chain
+ * is followed to the first object that is sent. This object becomes the delta
+ * base.
  */
 static void next_on_the_chain(void **state)
 {
@@ -553,8 +554,9 @@ static void retried(void **state)
 }
 
 /*
- * Each of two packs stores two of the items as deltas. All four items are
- * marked for the delta search (`retry`).
+ * Four objects are sent. One pack stores two of them as deltas, and another
+ * pack stores the other two as deltas. All four must be marked for the delta
+ * search (`retry`).
  */
 static void retried_in_two_packs(void **state)
 {

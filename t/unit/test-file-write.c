@@ -134,8 +134,8 @@ static bool holds(void *ctx, uint32_t idx_pos)
 }
 
 /*
- * ORs the file's bitmaps, in random order, into sets that already have the bits
- * of some of them. Compares each result with the expected set.
+ * ORs the bitmaps of the file into a set, one by one. The set already has the
+ * bits of some bitmaps. After each OR, compares the set with the expected one.
  */
 static void check_rest(const struct sample *s, const struct bitmap_file *f)
 {

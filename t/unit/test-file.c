@@ -585,8 +585,8 @@ static void wrong_rows(void **state)
 		{ROW_0 + 12, 0}, /* XORed with itself */
 		{ROW_0 + 12, 2}, /* XORed with no row */
 		/*
-		 * Row 0 says that the bitmap is not XORed, but its entry has an
-		 * XOR offset.
+		 * Row 0 says that its bitmap is not XORed. But the entry of
+		 * this bitmap has an XOR offset.
 		 */
 		{ROW_0 + 12, UINT32_MAX},
 		/* Row 1 has the offset of the entry of row 0. */

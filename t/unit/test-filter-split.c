@@ -2,7 +2,7 @@
 /*
  * Tests of packs/filter-split.c, which splits the objects of a repack by an
  * object filter. Random filters, with and without conditions on paths, must
- * select the objects of a slow computation.
+ * select the same objects as a slow computation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -91,8 +91,8 @@ static bool is_collected(struct found *f, const struct randrepo *r, uint32_t nr)
 }
 
 /*
- * A directory in which nothing is sent is listed as an object of the receiver,
- * but its tree is not read.
+ * The directory "a" is the same in both commits. Its tree is listed as an
+ * object that the receiver has, but is not read.
  */
 static void unchanged_directories(void **state)
 {

@@ -277,8 +277,8 @@ static void versions_without_kept_deltas(void **state)
 }
 
 /*
- * A damaged file of kept deltas causes a warning. As without the file, a new
- * delta is made against the receiver's version.
+ * A damaged file of kept deltas causes a warning. The server then makes a new
+ * delta against the blob that the receiver has, as if there were no such file.
  */
 static void damaged_file(void **state)
 {
@@ -362,8 +362,9 @@ static void copies_among_other_objects(void **state)
 }
 
 /*
- * A client with a shallow boundary fetches new commits. The newest blob is sent
- * as a delta against a version of the file that the client has.
+ * A client with a shallow boundary fetches new commits. The client has an older
+ * version of the file. The newest version is sent as a delta against this older
+ * version.
  */
 static void shallow_fetches(void **state)
 {
@@ -430,8 +431,9 @@ static void rename_file(struct keptrepo *k)
 }
 
 /*
- * The receiver's version of the file has another name. So the newest blob has
- * no version at its path, and is sent as a kept delta.
+ * The receiver's version of the file has another name. So the receiver has no
+ * version at the path of the newest blob. The newest blob is sent as a kept
+ * delta.
  */
 static void renamed_file(void **state)
 {

@@ -89,7 +89,10 @@ static void list_tags(struct nearrepo *n)
 	}
 }
 
-/* Set due[i] for the tags whose final target is due, and for tags between. */
+/*
+ * Each tag leads to a final target that is no tag, directly or through other
+ * tags. If due[] is set for the final target, set it for all these tags.
+ */
 static void add_tags(const struct randrepo *r, bool *due)
 {
 	for (uint32_t i = r->nr; i-- > 0;) {
@@ -155,8 +158,10 @@ static bool is_near(struct nearrepo *n, uint32_t commit, bool with_tags)
 }
 
 /*
- * Random histories. New commits are loose or in packs, and have new tags. Some
- * wanted commits are old, and the trees of some differ much.
+ * Random histories: some new commits are loose, some are in packs, and some
+ * have tags. Random commits, also old ones, are cloned with depth 1. More than
+ * 100 of these clones must be served from a prepared answer (stored response)
+ * to another commit.
  */
 static void random_histories(void **state)
 {

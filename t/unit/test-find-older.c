@@ -218,9 +218,9 @@ static uint32_t fetch(struct olderrepo *o, bool knows_shallow)
 }
 
 /*
- * A stored delta is copied if its base is a version in an ancestor of HAVE. At
- * most 7 ancestors are looked at, each one once: LINE - 1, SIDE, LINE - 2, and
- * four older ones.
+ * The newest blob is stored as a delta. The delta is copied if its base is the
+ * blob of HAVE, or of one of the 7 nearest ancestors of HAVE: LINE - 1, SIDE,
+ * LINE - 2, and four older ones. Each ancestor is looked at once.
  */
 static void versions_of_ancestors(void **state)
 {

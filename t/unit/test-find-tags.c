@@ -215,7 +215,10 @@ static void tags_come_along(void **state)
 	env_release(&e);
 }
 
-/* Asserts that the bit 0 is of the object `nr`, and that it is to be sent. */
+/*
+ * Asserts that bit 0 stands for object `nr`, and that this object is to be
+ * sent.
+ */
 static void check_first_bit(struct env *e, const struct found *f, uint32_t nr)
 {
 	uint32_t idx_pos = bitmap_space_idx_pos(&f->space, 0);

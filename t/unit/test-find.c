@@ -322,10 +322,10 @@ static bool is_in_packed(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * Let the tested code append delta bases to the list. A base is an object that
- * the pack already has, as a copy of stored bytes. Check this for each base,
- * and check that an object in the list has the same type and name hash. Returns
- * the number of bases.
+ * Let the tested code append delta bases to the list. Each base must be an
+ * object that the receiver gets in copied bytes of the pack. Its type and name
+ * hash must be those of an object that was in the list before. Returns the
+ * number of bases.
  */
 static size_t check_sent_bases(struct env *e, struct found *f)
 {
@@ -817,8 +817,9 @@ static size_t count_named(struct found *f, bool is_whole)
 }
 
 /*
- * Name hashes are searched only if the delta search has objects to compare:
- * here, one object that is compressed anew.
+ * If all objects are copied from packs, name hashes are not looked up, because
+ * the delta search has nothing to compare. If one object is compressed anew,
+ * they are looked up.
  */
 static void names_for_comparing(void **state)
 {

@@ -30,7 +30,10 @@ struct repo {
 	enum memstore_fate fate;
 	enum memstore_op op;
 	const char *part; /* a part of the file name */
-	/* Number of chosen requests that succeed before the first fails. */
+	/*
+	 * Number of chosen requests that still succeed. All further ones end as
+	 * `fate` says.
+	 */
 	unsigned after;
 };
 

@@ -187,9 +187,10 @@ static void test_lost_answers(void **state)
 		assert_int_equal(take(&n, &lease, "alpha"), 0);
 		assert_int_equal(n.mem.nr, 1);
 		/*
-		 * After the lease has become too old, another process replaces
-		 * it. Its put ends in the same way as the first put (fates[i]),
-		 * but the process must get the lease.
+		 * When the lease is too old, another process ("beta") takes it
+		 * over. The store answers this process in the same way as the
+		 * first one (fates[i]). The process must get the lease all the
+		 * same.
 		 */
 		n.host.seconds += 2 * MAX_AGE;
 		n.mem.clock = n.host.seconds;

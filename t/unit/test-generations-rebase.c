@@ -138,8 +138,8 @@ static void test_refs(void **state)
 	assert_int_equal(apply_ref("old", NULL, "n"), 0);
 	assert_int_equal(apply_ref("old", "o", "n"), GENERATION_REF_CHANGED);
 	/*
-	 * The record lists no update of the ref. Its value comes from a
-	 * reftable, or the ref does not exist.
+	 * The record lists no update of these refs. The value of "t" comes from
+	 * a reftable. The ref "new" does not exist.
 	 */
 	assert_int_equal(apply_ref("t", "1", "n"), 0);
 	assert_int_equal(apply_ref("t", "2", "n"), GENERATION_REF_CHANGED);

@@ -74,7 +74,8 @@ static void test_random(void **state)
 
 /*
  * Refs to missing objects, and refs to objects that are no commits, are
- * ignored. Without a commit-graph, all reachable commits are missing from it.
+ * ignored. If the repository has no commit-graph, all reachable commits are
+ * counted as missing.
  */
 static void test_odd_refs(void **state)
 {

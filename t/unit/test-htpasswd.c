@@ -88,8 +88,8 @@ static void test_check(void **state)
 }
 
 /*
- * Returns the CPU time of this thread in nanoseconds, which other processes do
- * not change.
+ * Returns the CPU time of this thread in nanoseconds. Unlike the elapsed time,
+ * it does not depend on the load of the machine.
  */
 static uint64_t cpu_ns(void)
 {

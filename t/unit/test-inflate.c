@@ -271,7 +271,11 @@ static void test_corrupt(void **state)
 	inflater_free(inf);
 }
 
-/* Streams arrive in pieces of all sizes. Other bytes follow each stream. */
+/*
+ * A stream arrives in pieces of random sizes, and other bytes follow the
+ * stream. Inflating it must give the whole content, and must leave the other
+ * bytes unread.
+ */
 static void test_pieces(void **state)
 {
 	enum { LEN = 5000 };

@@ -133,8 +133,9 @@ static void which_bases(void **state)
 #define FORKS 5
 
 /*
- * Writes refs of some forks to objects of all types, and refs that belong to no
- * fork. Sets reached[fork][i] for each object that the refs of the fork reach.
+ * Writes refs of some forks, and refs that belong to no fork. The refs point to
+ * objects of all types. Sets reached[fork][i] for each object that the refs of
+ * the fork reach.
  */
 static void write_fork_refs(struct walkrepo *w, bool **reached)
 {
@@ -265,8 +266,8 @@ static void what_references_reach(void **state)
 }
 
 /*
- * A head adds two islands: one of all objects that it reaches, and one of all
- * objects that its tree reaches.
+ * Each head commit adds two islands: one with all objects that the head
+ * reaches, and one with all objects that its tree reaches.
  */
 static void heads_and_their_trees(void **state)
 {

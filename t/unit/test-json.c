@@ -162,8 +162,8 @@ static void test_random(void **state)
 		assert_int_equal(undo(back, out.data, out.len), nr);
 		assert_memory_equal(back, expected, nr);
 		/*
-		 * The output is valid UTF-8. So writing it a second time must
-		 * leave all bytes from 0x80 on unchanged.
+		 * The output is valid UTF-8. If it is encoded a second time, no
+		 * byte of 0x80 or more may be escaped.
 		 */
 		assert_int_equal(json_string(&again, out.data, out.len), 0);
 		for (char *p = again.data; (p = strstr(p, "\\u00")); p++)

@@ -89,7 +89,7 @@ static void test_random(void **state)
 
 /*
  * Finds the merge bases of objects that are given by their ids: commits, tags,
- * and objects that are no commits.
+ * trees and blobs.
  */
 static void test_ids(void **state)
 {
