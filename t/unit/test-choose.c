@@ -298,7 +298,7 @@ static size_t groups_in_file(const struct bitmap_build_result *built)
 /*
  * Bitmaps and pseudo-merges of scattered objects are large. So the first choice
  * exceeds the configured budget, and a smaller one must be found. It must
- * contain pseudo-merges. The commits spread over the history must use most of
+ * contain pseudo-merges. The other bitmaps must use more than three quarters of
  * the budget.
  */
 static void budget_of_large_bitmaps(void **state)

@@ -309,9 +309,9 @@ static void other_advance(void *ctx, const char *name)
 }
 
 /*
- * If processes of this node have made newer records, a refresh does not ask for
- * these records, but for the record after them. The process that made a record
- * advances the copy.
+ * Another process of this node makes a record and advances the copy. A refresh
+ * must not ask the store for this record again. It asks only for the record
+ * after it.
  */
 static void test_known_record(void **state)
 {

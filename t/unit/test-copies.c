@@ -134,9 +134,9 @@ static void test_strict(void **state)
 }
 
 /*
- * For a service (a bucket), the node asks only every ten seconds or so whether
- * the store still has the record of the copy. Other uses of the copy cost one
- * request.
+ * If the store is a service (a bucket), a use of the copy normally costs one
+ * request. Every ten seconds, one use costs a second request: whether the store
+ * still has the record of the copy.
  */
 static void test_service(void **state)
 {
@@ -299,9 +299,9 @@ static void test_restored(void **state)
 	copynode_push(&s.c, "other");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
 	/*
-	 * The newest generation of the restored store has a higher number than
-	 * the copy. The copy still has a lost generation, so it must not be
-	 * served.
+	 * The newest generation of the restored store now has a higher number
+	 * than the copy. But the store lost the generation of the copy, so the
+	 * copy must not be served.
 	 */
 	copynode_push(&s.c, "more");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);

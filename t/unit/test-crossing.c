@@ -2,8 +2,8 @@
 /*
  * Tests of packs/crossing.c, which counts stored deltas that cross delta
  * islands: the object is in an island in which its delta base is not. In random
- * repositories, the result is compared with a count that walks from each
- * reference by itself.
+ * repositories, the result is compared with a slow count that makes a separate
+ * walk for each reference.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -143,9 +143,9 @@ static void remove_objects(struct deltalist *d)
 }
 
 /*
- * Objects that are stored in the same pack are neither compared nor read,
- * unless retry_same_pack is set: they were compared by the search that made the
- * pack.
+ * If two objects are stored in the same pack, an earlier search has compared
+ * them already. So they are neither compared nor read, unless retry_same_pack
+ * is set.
  */
 static void one_pack(void **state)
 {

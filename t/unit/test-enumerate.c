@@ -343,9 +343,9 @@ static void missing_objects(void **state)
 }
 
 /*
- * Only a have reaches a missing tree, which is no error. The walk does not know
- * the other objects in this tree, so it may list them although the client has
- * them.
+ * A tree is missing, but only a have reaches it. This is no error. The client
+ * has the objects in this tree. The walk cannot know this, so it may list them
+ * all the same.
  */
 static void missing_behind_haves(void **state)
 {

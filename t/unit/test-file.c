@@ -577,8 +577,9 @@ static void wrong_rows(void **state)
 		{ROW_0 + 8, ROW_0},
 		{ROW_0 + 8, UINT32_MAX},
 		/*
-		 * Row 0 has the offset of the entry of row 1, and an offset
-		 * inside of its own entry.
+		 * The offset in row 0 leads to the wrong place: in the first
+		 * case to the entry of row 1, in the second case into the
+		 * middle of its own entry.
 		 */
 		{ROW_0 + 8, PARENT},
 		{ROW_0 + 8, COMMIT + 1},

@@ -163,8 +163,8 @@ static void steps(void **state)
 }
 
 /*
- * Checks which bitmaps a query has used. No used bitmap may be of a commit that
- * is in another used bitmap.
+ * Checks which bitmaps a query has used. If a used bitmap contains a commit,
+ * the query must not use the bitmap of this commit afterwards.
  */
 static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
 {

@@ -612,8 +612,9 @@ static const struct lost_case lost_cases[] = {
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	/*
-	 * One answer is lost, and the record (manifest) cannot be read. If a
-	 * second put fails, the result is unknown.
+	 * The answer to the first put is lost, and the record (manifest) cannot
+	 * be read or does not exist. A second put then decides. If it fails,
+	 * too, the result is unknown.
 	 */
 	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},

@@ -125,7 +125,8 @@ static void test_packs(void **state)
 }
 
 /*
- * A push with an object of an attack is refused, whether the server would keep
+ * hash_refuse_attack() reports that an object of the push is made for a
+ * collision attack on SHA-1. The push is refused, whether the server would keep
  * the pack or make loose objects. No object and no ref is stored.
  */
 static void test_push(void **state)

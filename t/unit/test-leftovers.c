@@ -237,7 +237,10 @@ static int add_both(void *ctx, struct error *err)
 	return ret;
 }
 
-/* If an allocation fails, the error is returned, or both objects are added. */
+/*
+ * The repository has a packed object and a loose one. If an allocation fails,
+ * either the error is returned, or both objects are added.
+ */
 static void no_memory(void **state)
 {
 	struct tmppack_object packed = {.type = OBJ_BLOB, .text = "one\n"};
