@@ -380,10 +380,10 @@ static void from_below(void **state)
 }
 
 /*
- * A history of three lines: a root with many objects, 40 commits that do not
- * reach this root, and a child of the root. The bitmap of the child is XORed
- * with that of its parent, although the 40 bitmaps between them are useless for
- * an XOR.
+ * A root commit has many objects and one child. The bitmaps of 40 other
+ * commits, which do not reach the root, stand between the bitmaps of the root
+ * and of the child. Still, the bitmap of the child must be XORed with the
+ * bitmap of the root.
  */
 static void far_parent(void **state)
 {

@@ -169,9 +169,8 @@ static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
 
 /*
  * Only the newest commit of the main line is a tip. The chosen bitmaps must not
- * be larger than the bitmaps of a plain selection. They must be more than half
- * as large; for this comparison, four words are added for each bitmap of either
- * selection.
+ * be larger than the bitmaps of a plain selection, but more than half as large.
+ * For the second comparison, each bitmap counts as four words larger.
  */
 static void within_the_budget(void **state)
 {

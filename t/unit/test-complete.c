@@ -89,9 +89,9 @@ static size_t bytes_of_old(const struct sample *s, size_t but)
 }
 
 /*
- * Checks the memory limit, after the cache has kept bitmap `i`. Kept bitmaps
- * may exceed the limit only if they are the newest bitmaps and bitmap `i`, and
- * no others.
+ * Checks the memory limit, after the cache has kept bitmap `i`. Bitmap `i` and
+ * the newest bitmaps may exceed the limit. If any other bitmap is kept, all
+ * kept bitmaps together must be within the limit.
  */
 static void check_limit(const struct sample *s, size_t i)
 {

@@ -348,8 +348,8 @@ static void test_known_record(void **state)
 	c.count.before_read = NULL;
 
 	/*
-	 * The other process has noted its record, but has not advanced the copy
-	 * yet.
+	 * The other process has written a note about its record, but has not
+	 * advanced the copy yet. The refresh must find the record all the same.
 	 */
 	copynode_push(&c, "noted");
 	storedrepo_newest(&c.s, &g);

@@ -154,7 +154,10 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/* The hint, from which the copy was made, does not prove the record. */
+	/*
+	 * The copy was made from the hint. The hint does not prove that the
+	 * store still has the record, so this use sends a second request.
+	 */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);
@@ -681,8 +684,9 @@ static void test_silent_store(void **state)
 
 static atomic_bool is_disk_full;
 /*
- * The next call of unlinkat() that removes a pack index also uses the local
- * copy of *visited_meanwhile. Later calls do not. NULL: no call does.
+ * If not NULL: when unlinkat() removes the next pack index, it also requests
+ * the repository of *visited_meanwhile, like a client during the removal. It
+ * then sets this variable to NULL.
  */
 static struct served *visited_meanwhile;
 

@@ -140,7 +140,10 @@ static void others_stay_as_they_are(void **state)
 			 0);
 	text[0] = '4';
 	add_pair(&p, text, text + 4, strlen(text + 4), OBJ_BLOB);
-	/* The last old version is sent, too. */
+	/*
+	 * In the last pair, the receiver does not have the old version: it is
+	 * sent, too.
+	 */
 	p.d.list.items[p.d.list.nr - 1].is_external = false;
 	run(&p);
 	assert_int_equal(p.d.list.nr, 2 * p.found.version_nr);

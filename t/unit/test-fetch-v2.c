@@ -150,8 +150,8 @@ static void test_filter(void **state)
 
 /*
  * With gitreach.reachableOnly, a client gets only objects that visible refs
- * reach. A sparse filter can name its patterns by a full id or by a visible
- * ref.
+ * reach. This also holds for the blob with the patterns of a sparse filter. The
+ * client names the blob by its full id or by a visible ref.
  */
 static void test_reachable_only(void **state)
 {

@@ -303,8 +303,9 @@ static void layers(void **state)
 }
 
 /*
- * A bitmap of an upper layer is stored as an XOR with another bitmap of this
- * layer. The row numbers of both bitmaps count the rows of the lower layer.
+ * Two bitmaps of an upper layer, the second stored as an XOR with the first.
+ * Row numbers begin in the lower layer, so both numbers include the rows of the
+ * lower layer.
  */
 static void xor_in_layer(void **state)
 {
@@ -746,7 +747,8 @@ static void large_sets(void **state)
 }
 
 /*
- * A bitmap is refused if it has bits beyond the last word of the pack's bits.
+ * The pack has 64 objects, so a bitmap may use the bits 0 to 63. A bitmap with
+ * bit 64 is refused.
  */
 static void too_many_bits(void **state)
 {

@@ -240,7 +240,7 @@ static void no_memory(void **state)
 	release(&again.e);
 }
 
-/* Number of branches with different tips: half of NEW_MAX, and a few. */
+/* Number of branches with different tips: a few more than half of NEW_MAX. */
 #define BRANCHES 2050
 
 /*

@@ -563,8 +563,8 @@ static void init_with_delta(struct keptrepo *k, uint64_t *seed, uint32_t nr)
 }
 
 /*
- * The pack stores blob 31 as a delta of blob 30. A kept delta has blob 31 as
- * its base. It can be used if blob 31 is sent as it is stored, and the receiver
+ * A kept delta (stored beside the pack) has blob 31 as its base. The pack
+ * stores blob 31 as a delta of blob 30. Both deltas are sent if the receiver
  * gets or has blob 30.
  */
 static void base_stored_as_delta(void **state)

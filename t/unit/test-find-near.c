@@ -232,8 +232,8 @@ static void make(struct nearrepo *n)
 }
 
 /*
- * Files and a directory lose their paths one after the other. As long as one
- * path is left, the object is sent.
+ * Some files and a directory are at several paths. Each new commit replaces one
+ * of the paths. The object is still sent as long as it has another path.
  */
 static void repeated_objects(void **state)
 {
@@ -251,7 +251,10 @@ static void repeated_objects(void **state)
 	end(&n);
 }
 
-/* The wanted commit is not that of a prepared answer, but has the same tree. */
+/*
+ * No prepared answer was made for the wanted commit. But there is one for
+ * another commit with the same tree, and this answer is used.
+ */
 static void same_tree(void **state)
 {
 	struct nearrepo n;
@@ -266,7 +269,10 @@ static void same_tree(void **state)
 	end(&n);
 }
 
-/* If the wanted tree lacks a blob, the clone fails as without the answer. */
+/*
+ * The wanted tree has a blob that is missing. The clone must fail, although a
+ * prepared answer to another commit could be used.
+ */
 static void missing_blob(void **state)
 {
 	struct packing_report report;
@@ -286,7 +292,7 @@ static void missing_blob(void **state)
 	end(&n);
 }
 
-/* A commit with `nr` files, whose contents start at number `first`. */
+/* Make a commit with `nr` files. File i has the content number `first` + i. */
 static uint32_t commit_files(struct nearrepo *n, uint32_t first, uint32_t nr)
 {
 	char name[16];
@@ -300,8 +306,9 @@ static uint32_t commit_files(struct nearrepo *n, uint32_t first, uint32_t nr)
 }
 
 /*
- * Trees that differ too much are not compared to the end. Another prepared
- * answer, which is nearer, is used.
+ * There are prepared answers for two tips. If the tree of the first tip differs
+ * too much from the wanted tree, the comparison stops early. The answer for the
+ * other tip is then used, if its tree is similar enough.
  */
 static void several_answers(void **state)
 {
@@ -316,7 +323,10 @@ static void several_answers(void **state)
 	begin(&n, HASH_SHA1, &seed);
 	randrepo_ref(&n.h.r, "refs/heads/next", commit_files(&n, 30, 48));
 	main_tip = commit_files(&n, 0, 48);
-	/* Without deltas, each of the two tips has a prepared answer. */
+	/*
+	 * The repack finds no deltas. So it stores a prepared answer for each
+	 * of the two tips.
+	 */
 	randrepo_store(&n.h.r);
 	repack(&n, main_tip, config);
 	near_main = commit_files(&n, 0, 47);

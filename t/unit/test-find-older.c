@@ -249,7 +249,10 @@ static void versions_of_ancestors(void **state)
 	}
 }
 
-/* If few objects are sent, no ancestor is looked at. */
+/*
+ * If few objects are sent, a stored delta against an ancestor's version is not
+ * searched. A new delta is made against the version of HAVE.
+ */
 static void small_fetch(void **state)
 {
 	struct olderrepo o;

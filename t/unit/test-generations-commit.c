@@ -320,7 +320,10 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/* A retired (emptied) record has no token: compare the parent. */
+	/*
+	 * A retired (emptied) record has no token. So the parent is compared
+	 * instead.
+	 */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
@@ -723,8 +726,9 @@ static void suspend(struct repo *r)
 }
 
 /*
- * If a record comes too long after the first upload of its change, no record is
- * made: a garbage collection may have deleted the uploaded files.
+ * The record of a change may be due too long after the first upload of the
+ * change. Then no record is made, because a garbage collection may have deleted
+ * the uploaded files.
  */
 static void test_session(void **state)
 {

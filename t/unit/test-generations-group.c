@@ -322,8 +322,8 @@ static void test_two_nodes(void **state)
 	assert_int_equal(generation_newest(&g, &place, 0, NULL), 0);
 	assert_int_equal(g.update_nr, THREADS / 2);
 	/*
-	 * Two pushes set each ref. Exactly one push of each pair may succeed,
-	 * and its result must say so.
+	 * For each ref, there are two pushes. Exactly one of the two may
+	 * succeed. The result of each push must say whether it succeeded.
 	 */
 	for (unsigned i = 0; i < THREADS; i++) {
 		bool is_there = !strcmp(

@@ -130,7 +130,9 @@ static void test_start(void **state)
 
 static void test_refs(void **state)
 {
-	/* The record lists an update of the ref, which has the newest value. */
+	/*
+	 * The record lists an update of "main" to "m", and a deletion of "old".
+	 */
 	assert_int_equal(apply_ref("main", "m", "n"), 0);
 	assert_int_equal(apply_ref("main", "m", NULL), 0);
 	assert_int_equal(apply_ref("main", "x", "n"), GENERATION_REF_CHANGED);
@@ -164,8 +166,8 @@ static void test_refs(void **state)
 }
 
 /*
- * One change may delete a ref and create a ref whose name the deleted one has
- * blocked.
+ * A ref "main" prevents a ref "main/x". One change may delete "main" and create
+ * "main/x".
  */
 static void test_replaced_name(void **state)
 {

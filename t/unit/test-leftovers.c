@@ -137,7 +137,7 @@ static void added(void **state)
 /*
  * Choose at random how the repack treats the objects of each pack. Sets
  * parts[i] for pack i. Returns the packs that will be removed (ROLLUP_INCLUDE),
- * as a set of places.
+ * as a set of bits of enum oldrepo_place.
  */
 static unsigned random_parts(struct trial *t, enum rollup_part *parts)
 {

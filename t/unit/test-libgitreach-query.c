@@ -66,8 +66,8 @@ static void random_filters(void **state)
 }
 
 /*
- * If a bitmap index cannot apply a filter, the query walks. A query that may
- * only use bitmaps is refused.
+ * A bitmap index cannot apply a filter that depends on paths. So the query
+ * walks. If the query may use only bitmaps, it is refused.
  */
 static void filters_by_path(void **state)
 {

@@ -206,9 +206,10 @@ static void remove_object(const struct dialog *d, const char *object)
 }
 
 /*
- * If packed-refs does not tell whether a ref is a tag, the object is read.
- * Requests share the listing, and do not read the object again. A listing is
- * not shared if the object of a ref is missing, because each request warns.
+ * If packed-refs does not say whether a ref is a tag, the object is read. Later
+ * requests share the listing and do not read the object again. But if the
+ * object of a ref is missing, the listing is not shared, so that each request
+ * logs the warning.
  */
 static void test_shared_unpeeled(void **state)
 {
