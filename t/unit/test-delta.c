@@ -369,7 +369,10 @@ static void a_middle_is_copied(void **state)
 	buf_release(&target);
 }
 
-/* Each of many short pieces of the base that occur in the target is copied. */
+/*
+ * The target consists of many short pieces of the base. The delta must copy
+ * each of them.
+ */
 static void short_pieces_are_copied(void **state)
 {
 	enum { PIECES = 60, LEN = 40 };
@@ -389,8 +392,9 @@ static void short_pieces_are_copied(void **state)
 }
 
 /*
- * Sizes at which the encoding of the two sizes at the start of a delta gets
- * longer.
+ * A delta starts with the sizes of its base and its target. At the tested
+ * sizes, the encoding of a size grows from one byte to two, or from two to
+ * three.
  */
 static void sizes_of_all_lengths(void **state)
 {

@@ -166,10 +166,10 @@ static void a_damaged_delta(void **state)
 }
 
 /*
- * A file of kept deltas exists already. Its rows with the step 0 are deltas
- * that an earlier repack dropped from the pack, and they are listed again. Rows
- * are not listed if the pack stores the same delta, or if the base is in the
- * tip island.
+ * A file of kept deltas exists already. A row with the step 0 is a delta that
+ * an earlier repack dropped from the pack. Such a row is listed again, unless
+ * the pack stores the same delta, or the base is in the tip island (objects of
+ * shallow clones).
  */
 static void rows_of_the_present_file(void **state)
 {

@@ -180,10 +180,12 @@ static void check_objects(struct walkrepo *f, struct request *req,
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
 		/*
-		 * With `in_part`, the result must have the expected objects
-		 * that are not excluded, and may have excluded ones. Otherwise
-		 * it must have no excluded object, if the walk excludes the
-		 * objects of boundary trees or if there is no boundary commit.
+		 * With `in_part`, each expected object must be found, except
+		 * that excluded objects may be missing. Without `in_part`,
+		 * exactly the expected objects that are not excluded must be
+		 * found. This second check needs a walk that excludes the
+		 * objects of boundary trees, or a result without boundary
+		 * commits.
 		 */
 		if (in_part)
 			assert_true(found[i] || !expect[i] || req->excluded[i]);

@@ -738,8 +738,8 @@ static void test_rejects(void **state)
 	uint64_t full_run = rlw_make(1, UINT32_MAX, 0);
 
 	/*
-	 * The words may cover the size rounded up to whole words, and not one
-	 * word more.
+	 * The number of covered words must be at most the size in bits, rounded
+	 * up to whole words. One word more is refused.
 	 */
 	parse_words(0, 65, 0, 1, rlw_make(1, 2, 0));
 	parse_words(ERR_CORRUPT, 64, 0, 1, rlw_make(1, 2, 0));

@@ -297,9 +297,9 @@ static void next_on_the_chain(void **state)
 }
 
 /*
- * Several objects are sent, but no base on their delta chains is. All these
- * chains end at the same object. The first of the sent objects is sent whole,
- * and becomes the base of the others.
+ * Five objects are sent, all stored as deltas. The bases on their delta chains
+ * are not sent. All chains end at the same object. So the first of the five is
+ * sent whole, and becomes the base of the other four.
  */
 static void heirs(void **state)
 {

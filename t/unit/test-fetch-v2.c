@@ -297,7 +297,9 @@ static void test_uris(void **state)
 	dialog_release(&d);
 }
 
-/* A URI that is too long for a pkt-line. So the fetch fails before the pack. */
+/*
+ * A URI is too long for a pkt-line. The fetch must fail before a byte is sent.
+ */
 static void test_long_uri(void **state)
 {
 	struct buf text = BUF_INIT;

@@ -386,8 +386,8 @@ static void test_full(void **state)
 		r.mem.clock++;
 		/*
 		 * The hint cannot be written, so the collector cannot learn the
-		 * store's time from the hint. The collector then takes the time
-		 * of a response, or the time of this machine if the latter is
+		 * store's time from the hint. The collector then uses the time
+		 * of a response or the time of this machine, whichever is
 		 * earlier.
 		 */
 		r.host.seconds = r.mem.clock - 1;

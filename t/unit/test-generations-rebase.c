@@ -19,8 +19,8 @@ static const uint8_t token[GENERATION_TOKEN_LEN] = {7};
 
 /*
  * Makes generation 9. It has the pack "p" and the table of refs "reftable/1",
- * which holds the refs up to generation 5. Later updates: 7 set main to "m", 8
- * deleted old, and 9 set dir/x to "x".
+ * which holds the refs up to generation 5. Then generation 7 set "main" to "m",
+ * generation 8 deleted "old", and generation 9 set "dir/x" to "x".
  */
 static void make_base(struct generation *g)
 {
