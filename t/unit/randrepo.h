@@ -348,7 +348,7 @@ static inline void randrepo_store(struct randrepo *r)
 }
 
 /*
- * Store all objects that are not stored yet in one new pack. Every object is
+ * Write one new pack with all objects that are not stored yet. Every object is
  * stored whole (not as a delta).
  */
 static inline void randrepo_store_pack(struct randrepo *r)

@@ -89,9 +89,9 @@ static inline void relaynode_join(struct relaynode *r)
 }
 
 /*
- * Publishes a change that a relay with RELAYNODE_BEFORE has received but not
- * published, because the relay ended first. The sender got no answer, so it
- * does not know the outcome. For the sender, the change takes effect late.
+ * A relay with RELAYNODE_BEFORE has received a change, and has ended before it
+ * published the change. This function publishes the change now. The sender got
+ * no answer, so for the sender the change takes effect late.
  */
 static inline void relaynode_make_late(struct relaynode *r)
 {

@@ -108,8 +108,8 @@ static inline struct generation_file *storedrepo_pack(struct generation *g)
 }
 
 /*
- * Deletes the record of generation `number`. The store then looks as if it were
- * restored from an old backup.
+ * Deletes the record (manifest) of generation `number`. After this, the store
+ * looks as if it were restored from an old backup.
  */
 static inline void storedrepo_lose_record(struct storedrepo *s, uint64_t number)
 {

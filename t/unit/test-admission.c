@@ -210,7 +210,10 @@ static void test_killed(void **state)
 	admission_forget(a, holder);
 	assert_int_equal(waitpid(heir, &status, 0), heir);
 	assert_int_equal(WEXITSTATUS(status), 7);
-	/* The process `heir` has exited without giving the token back. */
+	/*
+	 * The process `heir` has exited without giving the token (permit for
+	 * expensive work) back.
+	 */
 	admission_forget(a, heir);
 	assert_int_equal(held(a), 0);
 	admission_free(a);
@@ -303,9 +306,9 @@ static void test_judge(void **state)
 	assert_int_equal(view.refused[ADMISSION_ADDRESS], 1);
 	admission_leave(&pass);
 	/*
-	 * Each child ends while it holds the token. The other child gets the
-	 * token only after the parent has called admission_forget() for the
-	 * ended child.
+	 * Each child ends while it holds the token (permit for expensive work).
+	 * The other child gets the token only after the parent has called
+	 * admission_forget() for the ended child.
 	 */
 	for (unsigned i = 0; i < 2; i++) {
 		pid_t ended = waitpid(-1, NULL, 0);

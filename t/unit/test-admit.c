@@ -46,9 +46,10 @@ static unsigned held(struct admission *a)
 }
 
 /*
- * daemon_admit_rest() gives back the tokens of a request while the request
- * waits for its client. A call by a thread that only sends keep-alives must
- * have no effect, because another thread works on the request.
+ * daemon_admit_rest() gives back the tokens (permits for expensive work) of a
+ * request while the request waits for its client. If a thread that only sends
+ * keep-alives calls it, the call must have no effect, because another thread
+ * works on the request.
  */
 static void test_rest(void **state)
 {

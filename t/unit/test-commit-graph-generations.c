@@ -71,8 +71,8 @@ static void make(struct graph *g, uint64_t *seed)
 }
 
 /*
- * Sets *out to the generation numbers of a commit, computed recursively, as
- * they are defined.
+ * Sets *out to the generation numbers of a commit. Computes them recursively,
+ * by their definition.
  */
 static void slow(const struct graph *g, uint32_t graph_pos,
 		 struct commit_graph_generation *out)

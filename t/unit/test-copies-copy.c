@@ -94,8 +94,8 @@ static void test_made_and_refreshed(void **state)
 }
 
 /*
- * Returns the number of packs of a generation. A node downloads each pack by
- * one request.
+ * Returns the number of packs of a generation (version). A node (server) sends
+ * one request for each pack.
  */
 static unsigned count_packs(const struct generation *g)
 {
@@ -129,9 +129,9 @@ static unsigned make_cold(struct copynode *c, uint64_t number)
 }
 
 /*
- * To make its first local copy, a node sends these requests to the store: for
- * the hint (a file with a copy of a recent record), for a newer record, for the
- * bundle of small files, and for each pack.
+ * A node (server) makes its first local copy. It requests the hint (a file with
+ * a copy of a recent record), the record after it, the bundle of small files,
+ * and each pack.
  */
 static void test_requests_when_cold(void **state)
 {
@@ -147,8 +147,8 @@ static void test_requests_when_cold(void **state)
 	assert_int_equal(make_cold(&c, 2), 3 + packs);
 
 	/*
-	 * The hint is one record behind. So the node also reads the newer
-	 * record and its files.
+	 * The hint is one record (manifest) behind. So the node (server) also
+	 * reads the newer record and its files.
 	 */
 	old = g;
 	copynode_push(&c, "four");
@@ -158,15 +158,19 @@ static void test_requests_when_cold(void **state)
 	generation_release(&old);
 
 	/*
-	 * If the hint has only a number, two more requests are needed: the hint
-	 * is read a second time, and then the record is read.
+	 * If the hint (a file) has only the number of a record (manifest), two
+	 * more requests are needed. The hint is read a second time, and then
+	 * the record is read.
 	 */
 	storedrepo_newest(&c.s, &g);
 	packs = count_packs(&g);
 	assert_int_equal(generation_write_hint(&c.s.place, 3, NULL), 0);
 	assert_int_equal(make_cold(&c, 3), 5 + packs);
 
-	/* Without the side bundle, each file needs a request of its own. */
+	/*
+	 * Without the side bundle, which has all small files, each file needs a
+	 * request of its own.
+	 */
 	storedrepo_delete(&c.s, storedrepo_file(&g, STORED_SIDE_PATH));
 	assert_int_equal(generation_write_hint_record(&c.s.place, &g, NULL), 0);
 	assert_int_equal(make_cold(&c, 3), 2 + g.file_nr);
@@ -175,8 +179,9 @@ static void test_requests_when_cold(void **state)
 }
 
 /*
- * The hint refers to a repository whose files and record were deleted. Making a
- * copy must fail with ERR_MISSING.
+ * The hint (a file with a recent number) of a repository is left, but the
+ * record (manifest) and the other files were deleted. Making a copy must fail
+ * with ERR_MISSING.
  */
 static void test_wrong_hint(void **state)
 {
@@ -260,8 +265,9 @@ static void test_made(void **state)
 	refresh(&c, copy);
 	assert_int_equal(newest_made(copy), 3);
 	/*
-	 * If the note of the last made generation is damaged,
-	 * stored_copy_newest_made() returns the generation of the copy.
+	 * The file that notes the last made generation (version) is damaged.
+	 * stored_copy_newest_made() must return the generation of the local
+	 * copy.
 	 */
 	tmprepo_write(&c.s.n.t, COPYNODE_COPY "/" STORED_COPY_MADE, "x\n");
 	assert_int_equal(newest_made(copy), 3);
@@ -279,8 +285,8 @@ static unsigned count_refresh(struct copynode *c, struct stored_copy *copy)
 }
 
 /*
- * Another process of the same node. It pushes a commit, and advances the local
- * copy to the new generation.
+ * Another process on the same node (server). Like a push, it makes a new
+ * generation (version) in the store, and advances the local copy to it.
  */
 struct other {
 	struct copynode *c;
@@ -327,8 +333,8 @@ static void test_known_record(void **state)
 	refresh(&c, copy);
 
 	/*
-	 * Before the refresh, the other process has made a record and advanced
-	 * the copy. One request finds that there is no newer record.
+	 * The other process has made a record (manifest) and advanced the copy.
+	 * One request of the refresh finds that there is no newer record.
 	 */
 	other_advance(&other, NULL);
 	assert_int_equal(count_refresh(&c, copy), 1);
@@ -359,8 +365,8 @@ static void test_known_record(void **state)
 	copynode_assert_newest(&c);
 
 	/*
-	 * The note names a generation that the store does not have. So the note
-	 * must be ignored.
+	 * The note names a generation (version) that the store does not have.
+	 * So the note must be ignored.
 	 */
 	g.number = 90;
 	assert_int_equal(stored_copy_note_made(copy, &g, NULL), 0);
@@ -374,7 +380,10 @@ static void test_known_record(void **state)
 	copynode_release(&c);
 }
 
-/* Another node has made a record. A refresh reads this record only once. */
+/*
+ * Another node (server) has made a new record (manifest). A refresh must read
+ * this record only once.
+ */
 static void test_requests_when_behind(void **state)
 {
 	struct copynode c;
@@ -389,9 +398,9 @@ static void test_requests_when_behind(void **state)
 	files = count_refresh(&c, copy) - 3;
 	copynode_push(&c, "four");
 	/*
-	 * The requests are: the new record, the next record (which does not
-	 * exist), the proof that the store still has the record of the copy,
-	 * and the files.
+	 * The requests of a refresh are: the new record (manifest), the next
+	 * record (which does not exist), the proof that the store still has the
+	 * record of the local copy, and the files.
 	 */
 	assert_int_equal(count_refresh(&c, copy), 3 + files);
 	copynode_push(&c, "five");
@@ -403,7 +412,10 @@ static void test_requests_when_behind(void **state)
 	copynode_release(&c);
 }
 
-/* A damaged record does not stop a refresh if there is a newer record. */
+/*
+ * A record (manifest) in the middle is damaged. A refresh to a newer record
+ * must succeed.
+ */
 static void test_damaged_record(void **state)
 {
 	static const struct filestore_condition always = {STORE_ALWAYS, NULL};
@@ -711,8 +723,8 @@ static void test_locks(void **state)
 }
 
 /*
- * If a copy has no foreign objects, purging it takes no lock and sends no
- * request.
+ * The local copy has no objects other than those of its generation (version).
+ * So purging it takes no lock and sends no request.
  */
 static void test_purge(void **state)
 {

@@ -111,8 +111,8 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 
 /*
  * Number of requests to the store for one use of a local copy that is up to
- * date. One request asks whether there is a newer record. The other asks
- * whether the store still has the record of the copy's generation.
+ * date. One request asks for a newer record (manifest). The other asks whether
+ * the store still has the record of the copy's generation (version).
  */
 #define NOTHING_NEW 2
 
@@ -243,8 +243,8 @@ static void test_emptied(void **state)
 }
 
 /*
- * A repository was removed from the store, but its hint and the cached files
- * remain. The repository must not be served.
+ * A repository was removed from the store, but its hint (a file with a recent
+ * number) and the cached files remain. The repository must not be served.
  */
 static void test_removed_with_a_hint(void **state)
 {
@@ -279,8 +279,9 @@ static void back_up(struct served *s)
 }
 
 /*
- * After a store was restored from a backup, new records get the numbers of lost
- * records. A copy of a lost generation must not be served.
+ * After a store was restored from a backup, new records (manifests) get the
+ * numbers of the lost ones. A copy of a lost generation (version) must not be
+ * served.
  */
 static void test_restored(void **state)
 {
@@ -295,8 +296,8 @@ static void test_restored(void **state)
 	visit(&s);
 	swap(&s, "store", "store-before", "backup");
 	/*
-	 * After the restore, the newest generation of the store is older than
-	 * the generation of the copy.
+	 * After the restore, the newest generation (version) of the store is
+	 * older than that of the local copy.
 	 */
 	assert_int_equal(try_visit(&s, false, "generation 2"), ERR_CORRUPT);
 	copynode_push(&s.c, "other");
@@ -309,8 +310,8 @@ static void test_restored(void **state)
 	copynode_push(&s.c, "more");
 	assert_int_equal(try_visit(&s, false, another), ERR_CORRUPT);
 	/*
-	 * After the copy of the lost generation was removed, the node makes a
-	 * new copy of the restored repository.
+	 * After the copy of the lost generation (version) was removed, the node
+	 * (server) makes a new copy of the restored repository.
 	 */
 	assert_int_equal(
 		sys_tempdir_remove(netrepo_path(&s.c.s.n, COPYNODE_COPY), NULL),
@@ -428,9 +429,9 @@ static void test_absent(void **state)
 	s.count.is_down = false;
 
 	/*
-	 * Another process of the node imports the repository "x" and makes a
-	 * copy. This process must then find the copy, although it remembers "x"
-	 * as missing.
+	 * Another process of the node (server) imports the repository "x" and
+	 * makes a local copy. This process remembers "x" as missing, but must
+	 * find the copy.
 	 */
 	s.c.s.place.repository = "x";
 	if (storedrepo_import(&s.c.s, true))
@@ -879,9 +880,9 @@ static void *visit_in_thread(void *arg)
 #define CROWD_NR 8
 
 /*
- * A request to the store that began before a thread arrived may have missed a
- * newer generation. So threads that arrive during a request do not use its
- * response. All of them share the next request.
+ * A request to the store may have begun before a new generation (version) was
+ * made. So threads that arrive during a request do not use its response. All of
+ * them share the next request.
  */
 static void test_shared_questions(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of deltas/delta-order.c, which sorts the candidates of a delta search.
- * They prove that similar objects become neighbours, that a delta is searched
- * for the right objects (the targets), and that the segments of threads cover
- * all candidates once.
+ * Tests of deltas/delta-order.c, which sorts the candidates of a delta search
+ * and splits them into segments for threads. They prove that similar objects
+ * become neighbours, that the right objects get a search, and that each
+ * candidate is in one segment.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -543,8 +543,8 @@ static void check_merge(const struct twin *a, const struct ewah_view *va,
 }
 
 /*
- * Makes a bitmap for a merge, in either byte order. The returned view borrows
- * `owned` or `bytes`.
+ * Makes a bitmap for a merge, either in memory or as bytes in big-endian order.
+ * The returned view borrows `owned` or `bytes`.
  */
 static struct ewah_view make_operand(const struct twin *t, struct ewah *owned,
 				     struct buf *bytes, struct rng *r)
@@ -753,8 +753,8 @@ static void test_rejects(void **state)
 	parse_words(ERR_CORRUPT, 640, 0, 1, rlw_make(0, 0, 0x7fffffff));
 
 	/*
-	 * If the parser did not check each sum, the sum of the runs' lengths
-	 * would overflow.
+	 * The runs are so long that the sum of their lengths could overflow.
+	 * The parser must refuse them.
 	 */
 	parse_words(ERR_CORRUPT, UINT32_MAX, 1, 2, full_run, full_run);
 	parse_words(ERR_CORRUPT, UINT32_MAX, 0, 1, full_run);

@@ -23,8 +23,9 @@
 struct extendedrepo {
 	struct keptrepo k;
 	/*
-	 * Index in k.r.objects[] of a commit on top of the newest packed
-	 * commit. No prepared answer has this commit.
+	 * Index in k.r.objects[] of a commit that was added on top of the
+	 * newest packed commit. No prepared answer (stored response) has this
+	 * commit.
 	 */
 	uint32_t commit;
 	/*
@@ -127,10 +128,11 @@ static void new_commit(void **state)
 	check_clone(&e, wants, 3, "prepared", 0);
 	check_clone(&e, wants, 1, "prepared", 0);
 	/*
-	 * The branch TOPIC is not wanted, as if it had been deleted. No new
-	 * commit reaches it either, so the prepared answer to all branches is
-	 * not used. The prepared answer to the default branch is extended by
-	 * the commit `side`.
+	 * The clone does not want the branch TOPIC, as if TOPIC had been
+	 * deleted. The prepared answer (stored response) to all branches has
+	 * objects that only TOPIC reaches, so this answer is not used. Instead,
+	 * the prepared answer to the default branch is extended by the commit
+	 * `side`.
 	 */
 	check_clone(&e, wants, 2, "prepared+walk", 1);
 	wants[0] = e.commit;
@@ -138,8 +140,9 @@ static void new_commit(void **state)
 	check_clone(&e, wants, 3, "prepared+walk", 1);
 	check_clone(&e, wants, 1, "prepared+walk", 1);
 	/*
-	 * One more want is an ancestor of the commits of the prepared answer,
-	 * so the answer already has the objects of this want.
+	 * One more want is an ancestor of commits in the prepared answer
+	 * (stored response). So the answer already has the objects of this
+	 * want.
 	 */
 	wants[1] = e.k.commits[5];
 	wants[2] = e.side;
@@ -215,8 +218,9 @@ static void check_again(void *ctx)
 }
 
 /*
- * If an allocation fails, the error is returned, or all objects are found: with
- * the prepared answer, or with the bitmap index.
+ * If an allocation fails, either the error is returned, or all objects are
+ * found. They may come from the prepared answer (stored response) or from the
+ * bitmap index.
  */
 static void no_memory(void **state)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packing/find-kept.c and packing/find-versions.c, which choose the
- * deltas of fetches: kept deltas, and deltas that are made for the request.
- * They prove that the receiver can apply each delta. The base of the newest
- * blob tells which delta was chosen.
+ * deltas of fetches: kept deltas (stored beside the pack), and deltas that are
+ * made for the request. They prove that the receiver can apply each delta. The
+ * base of the newest blob tells which delta was chosen.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -314,8 +314,8 @@ static void whole_copies(void **state)
 	assert_int_equal(f.report.reused, 1);
 	assert_int_equal(f.report.pack_reused, 2);
 	/*
-	 * Commit 12 is not the tip of a branch, so there is no whole copy of
-	 * its blob. The blob must be deflated.
+	 * Commit 12 is not the tip of a branch, so no whole copy of its blob
+	 * was kept. The blob must be deflated.
 	 */
 	f = fetch(&k, (struct fetch){12, NONE, 12, true, true});
 	assert_true(f.report.bytes_recompressed > 1000);
@@ -501,8 +501,8 @@ static void long_kept_delta(void **state)
 	f = fetch(&k, (struct fetch){NEWEST, 30, NONE, true, false});
 	assert_int_equal(f.report.warning.code, 0);
 	/*
-	 * The commit is not sent as a kept delta. The only delta of the pack is
-	 * the delta of the file.
+	 * The commit is not sent as a kept delta (stored beside the pack). The
+	 * only delta that is sent is the one of the file.
 	 */
 	assert_int_equal(f.report.deltas, 1);
 	assert_int_equal(f.base, 30);

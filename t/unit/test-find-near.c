@@ -353,8 +353,9 @@ static void write_answers(struct nearrepo *n, const struct prepared *p)
 }
 
 /*
- * A file of prepared answers is not used if it is damaged, does not describe
- * the tree, contradicts the tree or the pack, or belongs to another pack.
+ * A file of prepared answers (stored responses) is not used in each of these
+ * cases: it is damaged, it belongs to another pack, it does not describe the
+ * tree, or it contradicts the tree or the pack.
  */
 static void wrong_files(void **state)
 {

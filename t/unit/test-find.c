@@ -431,7 +431,10 @@ static void wrong_order(void **state)
 	free(p);
 }
 
-/* If all objects of the only pack are sent, the pack is sent as it is. */
+/*
+ * The repository has one pack. If all objects of the pack are sent, its stored
+ * bytes are sent without change.
+ */
 static void whole_packs(void **state)
 {
 	uint64_t seed = random_seed();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of stored/finder.h, which looks up refs of a generation for a change
- * that is to be published. They prove that it finds the value of a ref, and
- * that it notices names that other refs make impossible.
+ * Tests of stored/finder.h, which looks up refs of a generation (version) for a
+ * change that is to be published. They prove that it finds the value of a ref,
+ * and that it notices if a ref such as "b" makes a name such as "b/c"
+ * impossible.
  */
 #include <setjmp.h>
 #include <stdarg.h>

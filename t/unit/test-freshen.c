@@ -2,7 +2,8 @@
 /*
  * Tests of odb/freshen.c, which gives a copy of an object the present time, so
  * that the object is not pruned. They prove that the time of the chosen copy
- * protects the object. If no copy can protect it, none must be chosen.
+ * protects the object. If no copy can protect the object, no copy may be
+ * chosen.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -87,15 +87,15 @@ static void test_bundle(void **state)
 	/* The cache has all needed files now, so nothing is read. */
 	assert_int_equal(gather(&f), 0);
 	/*
-	 * If only one small file is missing, this file is read, not the side
-	 * bundle.
+	 * If only one small file is missing, this file is read. The side
+	 * bundle, which has all small files, is not read.
 	 */
 	stored_cache_drop(f.how.cache, &f.g.files[pos_of(&f, "config")]);
 	assert_int_equal(gather(&f), 1);
 	/*
-	 * The side bundle is marked as not needed, as if the previous
-	 * generation had it. So the bundle is not read, although two of the
-	 * files that it contains are missing.
+	 * The side bundle (the file with all small files) is marked as not
+	 * needed, as if an earlier generation (version) had it. So the bundle
+	 * is not read, although two of its files are missing.
 	 */
 	f.needed[pos_of(&f, STORED_SIDE_PATH)] = false;
 	stored_cache_drop(f.how.cache, &f.g.files[pos_of(&f, "config")]);
@@ -129,8 +129,9 @@ static void test_useless_bundle(void **state)
 	fixture_release(&f);
 
 	/*
-	 * A push adds a file after the side bundle was made. The bundle does
-	 * not have this file, so the file is read by itself.
+	 * A push adds a file after the side bundle (the file with all small
+	 * files) was made. So the bundle does not have the new file, which is
+	 * read by a request of its own.
 	 */
 	fixture_init(&f);
 	storedrepo_add_file(&f.c.s, &f.g, "objects/pack/pack-2.idx");

@@ -178,8 +178,8 @@ static void test_grace(void **state)
 }
 
 /*
- * No record lists this file. Either its upload is not complete, or its writer
- * has died.
+ * No record (manifest) lists this file. Either the writer has not made the
+ * record yet, or the writer has died.
  */
 static void test_unnamed(void **state)
 {
@@ -267,8 +267,9 @@ static void test_read_ahead(void **state)
 			r.mem.clock += 10;
 		}
 		/*
-		 * Generation 9 has a successor that is older than the grace
-		 * period, so the records up to 9 are retired.
+		 * Generation (version) 9 has a successor that is older than the
+		 * grace period. So the records (manifests) up to 9 are retired
+		 * (emptied).
 		 */
 		g = collect(&r, 200, false, 0);
 		assert_int_equal(g.retired_nr, 9);
@@ -304,8 +305,9 @@ static void test_failures(void **state)
 		{MEMSTORE_READ, "/gen/", 5, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_READ, "/gen/", 6, MEMSTORE_ERROR, ERR_DENIED},
 		/*
-		 * The collector cannot read the time of the hint, and the
-		 * response of the store has no time either.
+		 * The collector cannot learn the time of the store. Asking for
+		 * the time of the hint (a file) fails, and the responses of the
+		 * store have no time.
 		 */
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_ERROR, ERR_DENIED},
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
@@ -358,8 +360,9 @@ static enum memstore_fate be_full(void *ctx, enum memstore_op op,
 }
 
 /*
- * A full store accepts neither the hint nor a retired (emptied) record. The
- * collection must still delete files, or the store would stay full.
+ * In a full store, neither the hint nor a record (manifest) can be written, not
+ * even a retired (emptied) record. The collection must still delete files, or
+ * the store would stay full.
  */
 static void test_full(void **state)
 {
@@ -377,8 +380,9 @@ static void test_full(void **state)
 		r.fate = fates[i];
 		r.mem.fate = be_full;
 		/*
-		 * "a" was dropped by the next generation, which is not yet
-		 * older than the grace period. So "a" stays.
+		 * The file "a" was dropped by the next generation (version).
+		 * This generation is not yet older than the grace period, so
+		 * "a" stays.
 		 */
 		r.mem.clock += GRACE;
 		g = collect(&r, GRACE, false, 0);

@@ -71,7 +71,10 @@ static void repo_init(struct repo *r)
 
 static void repo_release(struct repo *r)
 {
-	/* Making a generation must never delete a file, even if it fails. */
+	/*
+	 * Making a generation (version) must never delete a file, even if it
+	 * fails.
+	 */
 	assert_int_equal(r->deletes, 0);
 	generation_release(&r->base);
 	memstore_release(&r->mem);
@@ -330,7 +333,10 @@ static void test_lost(void **state)
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/* The store is empty: the first step fails, with and without upload. */
+	/*
+	 * The store is empty. The first step of publishing a change fails,
+	 * whether or not the change uploads files.
+	 */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -386,7 +392,7 @@ static void test_prepared_again(void **state)
 	expect(&r, "other", "o");
 	assert_non_null(generation_find_file(&r.base, "p.pack"));
 
-	/* The time limit is for both steps together. */
+	/* The time limit is for both steps of publishing a change together. */
 	change.upload_nr = 0;
 	refs[1] = (struct generation_ref_change){"mine", "1", "2"};
 	r.host.now_ns += MINUTE;
@@ -653,7 +659,10 @@ static const struct lost_case lost_cases[] = {
 	 4,
 	 GENERATION_UNKNOWN,
 	 2},
-	/* The store refuses the put, and no earlier answer was lost. */
+	/*
+	 * The store refuses the put, and no earlier answer was lost. So it is
+	 * certain that the push has failed.
+	 */
 	{{MEMSTORE_DOWN}, {0}, 1, 0, GENERATION_STORE_DOWN, 1},
 	{{MEMSTORE_ERROR}, {0}, 1, 0, ERR_DENIED, 1},
 };
@@ -726,9 +735,9 @@ static void suspend(struct repo *r)
 }
 
 /*
- * The record of a change may be due too long after the first upload of the
- * change. Then no record is made, because a garbage collection may have deleted
- * the uploaded files.
+ * Too much time passes between the first upload of a change and its record
+ * (manifest). Then no record is made, because a garbage collection may have
+ * deleted the uploaded files.
  */
 static void test_session(void **state)
 {
@@ -749,7 +758,10 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/* One answer is lost. No put is sent after the time limit. */
+		/*
+		 * The answer to a put is lost, and the time limit ends. No
+		 * second put may be sent.
+		 */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;
@@ -935,8 +947,9 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 }
 
 /*
- * Two changes are too long for one record (manifest). The first gets a record.
- * The second fails, because the next record would have both changes, too.
+ * A record (manifest) also lists the refs of earlier changes. Each of two
+ * changes fits into a record, but both together do not. So the first change
+ * gets a record, and the second fails.
  */
 static void test_long_members(void **state)
 {

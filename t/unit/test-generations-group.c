@@ -38,9 +38,9 @@ struct repo {
 	struct generation_place place;
 	struct generation_group *group;
 	/*
+	 * The leader is the thread that writes the record (manifest).
 	 * `expected`: number of files that must be written before the leader
-	 * (the thread that writes the record) continues. `written`: number of
-	 * files written so far.
+	 * continues. `written`: number of files written so far.
 	 */
 	unsigned expected, written;
 	pthread_mutex_t lock; /* guards `written` */
@@ -64,9 +64,9 @@ static enum memstore_fate decide(void *ctx, enum memstore_op op,
 }
 
 /*
- * Callback in place of the pause in which the leader (the thread that writes
- * the record) waits for further changes. The pause ends when all threads have
- * begun to write their files.
+ * Replaces the pause in which the leader (the thread that writes the record,
+ * also called manifest) waits for further changes. This pause ends when all
+ * threads have begun to write their files.
  */
 static void wait_for_all(void *ctx, uint64_t ns)
 {
@@ -405,7 +405,7 @@ static void note_followed(void *ctx, struct generation *g)
 
 /*
  * Publishes the change of pusher `p` in two steps: uploads the files, then
- * makes the record. Returns the result of the second step.
+ * makes the record (manifest). Returns the result of the second step.
  */
 static int run_session(struct repo *r, struct pusher *p,
 		       const struct generation *known)
@@ -454,8 +454,8 @@ static void test_sessions(void **state)
 	assert_int_equal(h.followed, 1);
 	assert_int_equal(h.number, 2);
 	/*
-	 * The ref exists already, so no record is made. The hooks that are
-	 * called after a record was made are not called.
+	 * The ref exists already, so no record (manifest) is made. The hooks
+	 * for new records must not be called.
 	 */
 	prepare(&r, &p, 3, "two");
 	assert_int_equal(run_session(&r, &p, &first), GENERATION_REF_CHANGED);
@@ -485,7 +485,7 @@ static void test_sessions(void **state)
 struct slow {
 	pthread_mutex_t lock; /* guards the fields below */
 	pthread_cond_t wake;
-	/* Number of the newest record. */
+	/* Number of the newest record (manifest). */
 	uint64_t made;
 	/* Number of calls of follow_slowly() that have ended their wait. */
 	unsigned followed;
@@ -502,8 +502,8 @@ static void set_made(void *ctx, const struct generation *g)
 }
 
 /*
- * Hook that is called after a record was made. For the first record, it does
- * not return before the second record was made.
+ * Hook that is called after a record (manifest) was made. The call for the
+ * first record returns only after the second record was made.
  */
 static void follow_slowly(void *ctx, struct generation *g)
 {
@@ -520,8 +520,9 @@ static void follow_slowly(void *ctx, struct generation *g)
 }
 
 /*
- * The hook that is called after a record was made may be slow. The next record
- * must be made although the hook for the first record has not returned.
+ * The hook that is called after a record (manifest) was made may be slow. The
+ * next record must be made although the hook for the first record has not
+ * returned.
  */
 static void test_slow_follow(void **state)
 {
@@ -545,8 +546,8 @@ static void test_slow_follow(void **state)
 	for (unsigned i = 0; i < THREADS; i++) {
 		assert_int_equal(sys_thread_start(&threads[i], run, &p[i]), 0);
 		/*
-		 * Wait until a record was made, so that the first record has
-		 * only the first change.
+		 * Wait until the first record (manifest) was made, so that it
+		 * has only the change of the first thread.
 		 */
 		pthread_mutex_lock(&s.lock);
 		while (!s.made)

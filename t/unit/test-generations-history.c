@@ -107,7 +107,10 @@ static void test_read(void **state)
 	assert_int_equal(info.mtime, 77);
 	generation_release(&g);
 
-	/* Store the bytes of record 1 under the name of record 2. */
+	/*
+	 * Store the bytes of record (manifest) 1 under the name of record 2.
+	 * Reading record 2 must fail.
+	 */
 	assert_int_equal(
 		buf_append(&text, r.mem.files[0].bytes, r.mem.files[0].len), 0);
 	memstore_write(&r.mem, r.mem.files[1].name, text.data, text.len);
@@ -181,8 +184,8 @@ static void test_newer(void **state)
 }
 
 /*
- * One listing of files tells whether the record of a known number is the newest
- * one.
+ * One listing of files tells whether the record (manifest) of a known number is
+ * the newest one.
  */
 static void test_is_newest(void **state)
 {
@@ -225,8 +228,8 @@ static void test_newer_without_store(void **state)
 }
 
 /*
- * The search for the newest record may start far before this record. The number
- * of requests then grows with the logarithm of the distance.
+ * The search for the newest record (manifest) may start at a much older record.
+ * The number of requests may grow only with the logarithm of the distance.
  */
 static void test_far(void **state)
 {
@@ -292,8 +295,9 @@ static void test_hint(void **state)
 }
 
 /*
- * A hint is a number, or a copy of a record if the record is short enough.
- * generation_read_hint() returns such a copy, and ignores numbers.
+ * A hint is a file with the number of a recent record (manifest), or with a
+ * copy of the record if it is short enough. generation_read_hint() returns the
+ * copy. It ignores a number.
  */
 static void test_hint_record(void **state)
 {
@@ -321,14 +325,18 @@ static void test_hint_record(void **state)
 	assert_int_equal(newest(&r, 0, &requests), 12);
 	assert_int_equal(requests, 3);
 
-	/* A damaged copy counts as a missing hint. */
+	/*
+	 * The hint may hold a copy of a record (manifest). If the copy is
+	 * damaged, the hint counts as missing.
+	 */
 	put_hint(&r, "gitreach generation 1\nnumber 12\n");
 	assert_int_equal(generation_read_hint(&read, &r.place, NULL),
 			 STORE_ABSENT);
 	assert_int_equal(newest(&r, 0, NULL), 12);
 
 	/*
-	 * If the record is too long for the hint, only its number is written.
+	 * If the record (manifest) is too long for the hint (a file), the hint
+	 * gets only the record's number.
 	 */
 	file.path = path.data;
 	for (unsigned i = 0; i < 40; i++) {
@@ -384,10 +392,10 @@ static enum memstore_fate fail_hints(void *ctx, enum memstore_op op,
 }
 
 /*
- * The store may fail when the hint is read. If the store is unavailable, the
- * search ends after this one request. If the answer is an error, the search
- * finds the newest record without the hint. An invalid name of a repository is
- * an error.
+ * The store may fail when the hint (a file with a recent number) is read. If
+ * the store is unavailable, the search ends after this one request. If the
+ * store answers with an error, the search finds the newest record (manifest)
+ * without the hint. An invalid name of a repository is an error.
  */
 static void test_hint_fails(void **state)
 {
@@ -446,8 +454,8 @@ static void test_retired(void **state)
 	assert_int_equal(newest(&r, 1, NULL), 2);
 	assert_int_equal(x.left, 0);
 	/*
-	 * A garbage collection never retires the newest record (manifest). A
-	 * newest record that is retired is therefore an error.
+	 * A garbage collection never retires (empties) the newest record
+	 * (manifest). So it is an error if the newest record is retired.
 	 */
 	put_record(&r, 2, true);
 	assert_int_equal(generation_newest(&g, &r.place, 1, NULL), ERR_CORRUPT);

@@ -172,7 +172,8 @@ static void test_other_hints(void **state)
 
 /*
  * If the path of a repository is very long, the name of one of its files would
- * be too long for the store. Then the names of all its files are refused.
+ * be too long for the store. In this case, the names of all its files are
+ * refused.
  */
 static void test_long_paths(void **state)
 {

@@ -152,7 +152,10 @@ static void test_failures(void **state)
 	assert_int_equal(prove(&k, &nr), STORE_UNAVAILABLE);
 	assert_int_equal(nr, 1);
 	k.mem.fate = NULL;
-	/* The file has the name of a record, but is no record. */
+	/*
+	 * The file has the name of a record (manifest), but its content is no
+	 * record.
+	 */
 	put_record(&k, "x", 1);
 	assert_int_equal(prove(&k, &nr), ERR_CORRUPT);
 	k.place.repository = "..";

@@ -315,8 +315,9 @@ static void test_tables(void **state)
 	assert_int_equal(next.file_nr, 2);
 	generation_release(&next);
 	/*
-	 * The change replaces the tables up to generation 4. The generation has
-	 * newer tables, up to generation 5, so the change is refused.
+	 * The change replaces the tables of refs up to generation (version) 4.
+	 * But there are tables up to generation 5 already, so the change is
+	 * refused.
 	 */
 	change.seen = change.tables_up_to = 4;
 	assert_int_equal(apply(&next, &change, true), GENERATION_FILE_CHANGED);

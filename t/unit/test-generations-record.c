@@ -43,7 +43,10 @@ static const char example[] = "gitreach generation 1\n"
 	"end "                                                                 \
 	"ec8148fb7d8ceac35b9417e730fd4052a6dc53070d16b657b98749037fc1060e\n"
 
-/* Appends the last line of a record: the hash of the text before the line. */
+/*
+ * Appends the last line of a record (manifest): the hash of the text before the
+ * line.
+ */
 static void add_end(struct buf *text)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -211,8 +214,8 @@ static void test_bad_texts(void **state)
 }
 
 /*
- * A truncated record is refused, at whatever byte it ends. A record with a
- * changed byte is refused, too.
+ * A truncated record (manifest) is refused, at whatever byte it ends. A record
+ * with a changed byte is refused, too.
  */
 static void test_damage(void **state)
 {
@@ -294,7 +297,10 @@ static void test_refs(void **state)
 	generation_release(&g);
 }
 
-/* generation_print() refuses each record that the parser would refuse. */
+/*
+ * generation_print() refuses each record (manifest) that the parser would
+ * refuse.
+ */
 static void test_bad_records(void **state)
 {
 	char word[GENERATION_WORD_MAX + 2];
@@ -325,7 +331,8 @@ static void test_bad_records(void **state)
 }
 
 /*
- * A record of the maximum size can be parsed. A larger record is not printed.
+ * A record (manifest) of the maximum size can be parsed. generation_print()
+ * refuses to make a larger record.
  */
 static void test_size(void **state)
 {

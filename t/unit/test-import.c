@@ -145,9 +145,9 @@ static void test_changed_before_the_upload(void **state)
 			assert_int_equal(storedrepo_import(&s, false), 0);
 		m.real = s.store;
 		/*
-		 * To find the newest generation, the import reads one record,
-		 * or two if the repository exists. The other writer makes its
-		 * generation just before the next read.
+		 * To find the newest generation (version), the import reads one
+		 * record (manifest), or two if the repository exists. Just
+		 * before the next read, the other writer makes its generation.
 		 */
 		m.at_read = exists ? 3 : 2;
 		s.place.store = &m.base;

@@ -838,8 +838,8 @@ static void thin_packs(void **state)
 }
 
 /*
- * Two REF_DELTAs. The base of the first has no entry in the pack, but the
- * second delta makes exactly this object. So no base must be appended to the
+ * The pack has two REF_DELTAs. The base of the first is not stored in the pack,
+ * but the second delta produces this object. So no base must be appended to the
  * pack.
  */
 static void thin_base_in_the_pack(void **state)

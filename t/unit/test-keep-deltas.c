@@ -79,8 +79,8 @@ static void rows_of_steps(void **state)
 }
 
 /*
- * Write the rows of the existing file of kept deltas again, after change() has
- * changed them.
+ * Write the rows of the existing file of kept deltas (stored beside the pack)
+ * again, after change() has changed them.
  */
 static void rewrite(struct keptrepo *k,
 		    void (*change)(struct kept_delta *rows, uint32_t nr))
@@ -163,8 +163,8 @@ static void verify_finds_wrong_deltas(void **state)
 }
 
 /*
- * With repack.keptDeltas = 0 there is no file of kept deltas. Then verifying
- * checks nothing.
+ * With repack.keptDeltas = 0, the repack keeps no deltas beside the pack. So
+ * there is no file to verify.
  */
 static void none(void **state)
 {

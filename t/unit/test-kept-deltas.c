@@ -244,7 +244,8 @@ static void damaged(void **state)
 }
 
 /*
- * Opening a file of kept deltas fails, at whatever byte the file was truncated.
+ * A file of kept deltas (stored beside a pack) is truncated. Opening it must
+ * fail, at whatever byte it ends.
  */
 static void truncated(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/known-objects.c, which tells the indexer which received objects
- * the repository already has, packed or loose, and whether their content is the
- * same.
+ * Tests of odb/known-objects.c, which answers two questions of the indexer:
+ * does the repository have an object already, packed or loose? Is its content
+ * that of the received object?
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -71,9 +71,8 @@ static void of_queries(void **state)
 			check(&a, &s, false);
 			/*
 			 * Queries with an odd k must not use the bitmap index.
-			 * Other queries may use it, but do not always: for
-			 * example, a walk is used if the haves reach all
-			 * objects.
+			 * The others may use it, or may walk, for example if
+			 * the haves reach all objects.
 			 */
 			assert_true(k % 2 == 0 || !report.used_bitmap);
 			bitmaps += report.used_bitmap;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of deltas/names.c, which gives name hashes to listed objects that were
- * found without paths. Each name hash must be that of a path through trees of
- * the list.
+ * Tests of deltas/names.c. Some objects of a list were found without their
+ * paths. The tested code searches their paths in the trees of the list, and
+ * sets their name hashes. Each name hash must be that of such a path.
  */
 #include <setjmp.h>
 #include <stdarg.h>
