@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/disjoint.c. Given a set of objects, the tested function looks
- * for commits that reach no object of the set. It considers only commits that
- * have a bitmap. The tests prove that no found commit reaches an object of the
- * set. They also prove that no such commit is overlooked: it is found, or a
- * descendant of it is found.
+ * Tests of bitmap/disjoint.c, which looks for commits that have a bitmap and
+ * reach no object of a given set. The tests prove that no found commit reaches
+ * an object of the set. They also prove that each suitable commit is found, or
+ * is an ancestor of a found commit.
  */
 #include <setjmp.h>
 #include <stdarg.h>

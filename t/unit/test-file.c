@@ -303,9 +303,8 @@ static void layers(void **state)
 }
 
 /*
- * Two bitmaps of an upper layer, the second stored as an XOR with the first.
- * Row numbers begin in the lower layer, so both numbers include the rows of the
- * lower layer.
+ * An upper layer has two bitmaps. The second is stored as an XOR with the
+ * first. The row numbers of the upper layer follow those of the lower layer.
  */
 static void xor_in_layer(void **state)
 {

@@ -233,7 +233,7 @@ static void make(struct nearrepo *n)
 
 /*
  * Some files and a directory are at several paths. Each new commit replaces one
- * of the paths. The object is still sent as long as it has another path.
+ * of the paths. An object is still sent as long as it has another path.
  */
 static void repeated_objects(void **state)
 {

@@ -31,8 +31,8 @@ struct repo {
 	enum memstore_op op;
 	const char *part; /* a part of the file name */
 	/*
-	 * Number of chosen requests that still succeed. All further ones end as
-	 * `fate` says.
+	 * Number of matching requests (see `op` and `part`) that still succeed.
+	 * Later ones end as `fate` says.
 	 */
 	unsigned after;
 };

@@ -71,10 +71,7 @@ static void repo_init(struct repo *r)
 
 static void repo_release(struct repo *r)
 {
-	/*
-	 * Making a generation (version) must never delete a file, even if it
-	 * fails.
-	 */
+	/* Making a generation (version) must never delete a file. */
 	assert_int_equal(r->deletes, 0);
 	generation_release(&r->base);
 	memstore_release(&r->mem);
@@ -323,20 +320,14 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/*
-	 * A retired (emptied) record has no token. So the parent is compared
-	 * instead.
-	 */
+	/* A retired (emptied) record has no token. Its parent is compared. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
 	assert_int_equal(begin(&r, &change, NULL), GENERATION_LOST);
 	r.base.parent[0] ^= 1;
 
-	/*
-	 * The store is empty. The first step of publishing a change fails,
-	 * whether or not the change uploads files.
-	 */
+	/* The store is empty, so the first step of publishing fails. */
 	r.place.store = other.place.store;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
 	assert_string_equal(err.msg, "the store does not have generation 2 of "
@@ -621,9 +612,8 @@ static const struct lost_case lost_cases[] = {
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	/*
-	 * The answer to the first put is lost, and the record (manifest) cannot
-	 * be read or does not exist. A second put then decides. If it fails,
-	 * too, the result is unknown.
+	 * The answer to the first put is lost, and no record (manifest) can be
+	 * read. If the second put fails, too, the result is unknown.
 	 */
 	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},
@@ -659,10 +649,7 @@ static const struct lost_case lost_cases[] = {
 	 4,
 	 GENERATION_UNKNOWN,
 	 2},
-	/*
-	 * The store refuses the put, and no earlier answer was lost. So it is
-	 * certain that the push has failed.
-	 */
+	/* No earlier answer was lost, so a failed put means a failed push. */
 	{{MEMSTORE_DOWN}, {0}, 1, 0, GENERATION_STORE_DOWN, 1},
 	{{MEMSTORE_ERROR}, {0}, 1, 0, ERR_DENIED, 1},
 };
@@ -735,9 +722,8 @@ static void suspend(struct repo *r)
 }
 
 /*
- * Too much time passes between the first upload of a change and its record
- * (manifest). Then no record is made, because a garbage collection may have
- * deleted the uploaded files.
+ * If too much time passes between the first upload and the record, no record is
+ * made: a garbage collection may have deleted the uploaded files.
  */
 static void test_session(void **state)
 {
@@ -758,10 +744,7 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/*
-		 * The answer to a put is lost, and the time limit ends. No
-		 * second put may be sent.
-		 */
+		/* An answer is lost, but the time is over: no second put. */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;
@@ -948,8 +931,7 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 
 /*
  * A record (manifest) also lists the refs of earlier changes. Each of two
- * changes fits into a record, but both together do not. So the first change
- * gets a record, and the second fails.
+ * changes fits into a record, but both do not. So the second change fails.
  */
 static void test_long_members(void **state)
 {

@@ -178,8 +178,8 @@ static void test_other_hints(void **state)
 static void test_long_paths(void **state)
 {
 	/*
-	 * The longest path that is allowed. The rest of a file's name is
-	 * "repo/", "/_/file/", a hash, a dot and a token.
+	 * Length of the longest path that is allowed. The rest of a file's name
+	 * is "repo/", "/_/file/", a hash, a dot and a token.
 	 */
 	const size_t room = STORE_NAME_MAX - 5 - 8 - 64 - 1 - 32;
 	struct generation_file file = {.size = 1};
