@@ -57,8 +57,8 @@ static void test_downloaded_once(void **state)
 	assert_string_equal(path.data, again.data);
 	/*
 	 * The cache stores an executable file apart from the same file without
-	 * the executable bit. So the executable file must be downloaded, which
-	 * fails, too.
+	 * the executable bit. So the executable file must be downloaded. The
+	 * download fails, because the store does not have the file any more.
 	 */
 	file->is_executable = true;
 	assert_int_equal(

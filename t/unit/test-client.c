@@ -298,9 +298,9 @@ static void test_authority(void **state)
 	client_answer_init(&answer);
 	assert_int_equal(client_open(&client, &limits, "/none/such", NULL), 0);
 	/*
-	 * Two things fail here: opening the missing file of authorities, and
-	 * connecting. Whichever fails first, the result must say that the
-	 * request was not sent.
+	 * Two things fail here: opening the missing file of certificate
+	 * authorities, and connecting to the server. Whichever fails first, the
+	 * result must say that the request was not sent.
 	 */
 	if (!client_send(client, &answer, &r, &err))
 		assert_int_equal(answer.outcome, CLIENT_NOT_SENT);

@@ -64,8 +64,8 @@ static void depth_is_kept(void **state)
 
 /*
  * A chain of deltas that are copied from packs ends at an object that is stored
- * whole. If the search makes a delta of this object, the chain gets longer. It
- * must not exceed the limit.
+ * whole. If the search makes a delta of this object, the chain gets longer. The
+ * length of the chain must stay within the limit.
  */
 static void depth_with_copied_deltas(void **state)
 {

@@ -111,9 +111,9 @@ static void versions_become_bases(void **state)
 }
 
 /*
- * An item gets no new delta in each of these cases: the item is small or is
- * planned in another way; the old version differs much, has another type, is
- * missing, or is sent, too.
+ * An item gets no new delta if it is small, or is planned in another way. An
+ * item also gets no new delta if its old version differs much, has another
+ * type, is missing, or is sent, too.
  */
 static void others_stay_as_they_are(void **state)
 {

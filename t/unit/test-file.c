@@ -530,8 +530,8 @@ static void no_header(void **state)
 
 /*
  * A bitmap is XORed with the bitmap of an object that does not exist. The row
- * of the lookup table and the entry agree, so the parser cannot detect this,
- * but reading the bitmap must fail.
+ * of the lookup table and the entry agree, so the parser cannot detect the
+ * error. But reading the bitmap must fail.
  */
 static void difference_to_no_object(void **state)
 {
