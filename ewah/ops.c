@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Combines two compressed bitmaps into a compressed one. Each step consumes as
- * many words as the shorter of the two current chunks has. Inlining compiles
- * the loop for each operation.
+ * Combines two compressed bitmaps into a compressed one. A step consumes the
+ * same number of words from both: as many as the shorter of the two current
+ * chunks has. The loop is inlined, and so compiled separately, for each
+ * operation.
  *
- * The memory of the output is reserved once. A step appends at most one word
- * for each literal word that it consumes. A step on two runs appends at most
- * one word and uses up one of the runs. So the output has at most the words of
- * both operands together, plus END_WORDS. The output also has at most the words
- * of the plain bitmap plus END_WORDS.
+ * The memory of the output is reserved once. There are two upper limits of its
+ * size, and the smaller one is reserved:
+ * - the number of words of both operands, plus END_WORDS. A step appends at
+ *   most one word for each literal word that it consumes. A step on two runs
+ *   uses up one of the runs, and appends at most one word.
+ * - the number of words of the uncompressed bitmap, plus END_WORDS.
  */
 #include <string.h>
 
@@ -38,7 +40,10 @@ struct operand {
 	struct ewah_iter it;
 	/* the part of the current chunk that is not consumed yet */
 	struct ewah_chunk chunk;
-	/* limit of literals in a chunk that is read at once */
+	/*
+	 * maximum number of literals in one chunk; a longer sequence of
+	 * literals is read as several chunks
+	 */
 	size_t max_literals;
 	bool big_endian;
 	/*

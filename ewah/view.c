@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Views: parsing and writing serialized bitmaps. A view is checked when it is
- * parsed, and all readers rely on that.
+ * parsed. Readers do not check it again.
  */
 #include <inttypes.h>
 
