@@ -129,8 +129,9 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
 	/*
-	 * Without an error, the order was read from the chunks BTMP and RIDX.
-	 * If BTMP is damaged, read the order from RIDX alone, and verify it.
+	 * If the order could be read from the chunks BTMP and RIDX, it is used
+	 * without verification. If BTMP is damaged, read the order from RIDX
+	 * alone, and verify it.
 	 */
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
@@ -201,7 +202,10 @@ static int open_index(struct pack_bitmap **out, const struct odb *odb,
 	if (ret != ERR_MISSING)
 		return ret;
 	if (err)
-		/* Most packs have no bitmap index, so this is no warning. */
+		/*
+		 * Most packs have no bitmap index, so a missing index is not
+		 * reported.
+		 */
 		err->code = 0;
 	return 0;
 }

@@ -213,10 +213,11 @@ struct pack_bitmap_query {
 	const struct filter *filter;
 	bool filter_wants;
 	/*
-	 * Use a boundary traversal (bitmap/fill.h). All objects that the haves
-	 * do not reach are found. The result may also contain an object that
-	 * the haves reach only through commits that the wants do not reach.
-	 * `uninteresting` may lack objects of such commits.
+	 * Use a boundary traversal (bitmap/fill.h), which is faster but not
+	 * exact. No object that the client lacks is missing from the result.
+	 * But the result may have objects that the haves reach, if they reach
+	 * them only through commits that the wants do not reach.
+	 * `uninteresting` may then lack these objects.
 	 */
 	bool inexact;
 	/*
@@ -352,9 +353,8 @@ struct pack_bitmap_write {
 	const struct bitmap_update *update;
 	bool lookup_table;
 	/*
-	 * Memory limit in bytes for the lists of new objects, and for those
-	 * decoded bitmaps that can be dropped and decoded again. Other memory
-	 * is not counted. 0: no limit.
+	 * Memory limit in bytes, for two things: the lists of new objects, and
+	 * a cache of decoded bitmaps. Other memory is not counted. 0: no limit.
 	 */
 	uint64_t memory_limit;
 	/*

@@ -48,10 +48,16 @@ struct list {
 
 struct settling {
 	struct bitset *uninteresting;
-	/* indexed by bit_pos: undecided objects */
+	/*
+	 * indexed by bit_pos: undecided objects, which the wants reach and
+	 * which were not found in the haves yet
+	 */
 	struct bitset undecided;
 	struct bitmap_fill *fill;
-	/* table of the objects that were undecided when the table was made */
+	/*
+	 * hash table of the undecided objects; has those that were undecided
+	 * when the table was made
+	 */
 	struct list list;
 	/* number of lookups in the index until `list` is made */
 	size_t lookups_left;
@@ -150,8 +156,8 @@ static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 }
 
 /*
- * Marks an object as uninteresting if it is undecided. Returns false for any
- * other object.
+ * Marks an object as uninteresting (the receiver has it) and returns true, if
+ * the object was undecided. For any other object, returns false.
  */
 static bool settle(struct settling *s, const uint8_t *raw)
 {

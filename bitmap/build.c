@@ -19,8 +19,8 @@
 
 /*
  * The search for the best XOR of a bitmap tries earlier bitmaps one after the
- * other. It ends when this number of them in a row has not lowered the cost. A
- * longer search would make all bitmaps together at most 3% smaller.
+ * other. It ends when this number of consecutive tries has not lowered the
+ * cost. A longer search would make all bitmaps together at most 3% smaller.
  */
 #define MOST_IDLE_TRIALS 32
 

@@ -95,10 +95,10 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 }
 
 /*
- * Sets s->spread_words and s->most_words, which are computed from the size of
- * the plain selection's bitmaps. In a short history, the plain selection has
- * all commits. Then spread_words is the full size of their bitmaps, so that all
- * of them fit.
+ * Sets two limits from the total size of the plain selection's bitmaps:
+ * s->spread_words and s->most_words. In a short history, the plain selection
+ * has all commits. All their bitmaps may then be stored, so spread_words is the
+ * total size.
  */
 static void set_limits(struct choosing *s,
 		       const struct bitmap_build_result *plain)
@@ -307,7 +307,8 @@ static int add_tips(const struct choosing *s, struct extension *x,
 
 /*
  * Returns the estimated number of words of default pseudo-merges: 20 bytes for
- * each commit, and half of a plain set for the objects.
+ * each commit, and for the objects half the size of an uncompressed bitmap per
+ * pseudo-merge.
  */
 static size_t estimate_groups(const struct choosing *s,
 			      const struct pseudo_groups *groups)
@@ -356,8 +357,8 @@ static int add_groups(const struct choosing *s, struct extension *x)
 }
 
 /*
- * Chooses the additions in this order: bitmaps near branches, then
- * pseudo-merges, then bitmaps near tags and other references.
+ * Chooses what is added to the bitmaps of `spread`: bitmaps near branches
+ * first, then pseudo-merges, then bitmaps near tags and other references.
  */
 static int extension_choose(const struct choosing *s, struct extension *x,
 			    const struct bitmap_build_result *spread)

@@ -58,10 +58,11 @@
  */
 #define CHOOSE_TRIES 6
 /*
- * The default budget of a whole index, in words: the size of a plain selection,
- * plus one word for every CHOOSE_OBJECTS_PER_WORD objects. Commits spread over
- * the history are chosen first. Bitmaps near tips and default pseudo-merges get
- * the words that are left.
+ * The default budget for all bitmaps of an index, in words. It is the size of a
+ * plain selection (commits at fixed gaps, as stock Git selects), plus one word
+ * for every CHOOSE_OBJECTS_PER_WORD objects. Commits spread over the history
+ * are chosen first. Bitmaps near tips and default pseudo-merges get the words
+ * that are left.
  */
 #define CHOOSE_OBJECTS_PER_WORD 8
 /*

@@ -248,9 +248,9 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 }
 
 /*
- * Returns whether the set contains a commit that has a bitmap. If so, the set
- * also contains the closure of the commit. The reason: the walk itself adds
- * only commits without a bitmap, so this commit came from the bitmap of a
+ * Returns whether the set contains the commit at idx_pos, which has a bitmap.
+ * If so, the set also contains the closure of this commit: the walk itself adds
+ * only commits without a bitmap, so the commit came from the bitmap of a
  * descendant.
  */
 static bool holds(void *ctx, uint32_t idx_pos)

@@ -222,8 +222,8 @@ static int select_configured(struct pseudo_groups *out,
 
 /*
  * Flags of a commit for the default selection. A pass over the history from
- * children to parents sets them. There is a flag of each kind for each class of
- * tips: branches and tags (NAMED), and other refs (OTHER).
+ * children to parents sets them. Tips have two classes: branches and tags
+ * (NAMED), and other refs (OTHER). Each flag exists once for each class.
  */
 enum {
 	/* the commit is a tip of the class */
@@ -277,9 +277,9 @@ static int mark_tips(struct selecting *s)
 }
 
 /*
- * Returns the flags that a tip gives to itself and its ancestors. A branch or
- * tag also gets OTHERS_COVERED: a request for all other refs (by a mirror)
- * includes branches and tags too.
+ * Returns the flags of a tip, which its ancestors get too. A request for all
+ * other refs (by a mirror) includes branches and tags. So a branch or tag
+ * always covers its ancestors for such a request (OTHERS_COVERED).
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {
@@ -304,10 +304,10 @@ static int class_add(struct class_tips *class, const struct history *h,
 }
 
 /*
- * Counts a commit for each class of tips. If a request for all tips of the
- * class would walk the commit, the commit is counted as saved by pseudo-merges.
- * If this commit is also a tip of the class, and no other tip without a bitmap
- * reaches it, it is added to the tips that form pseudo-merges.
+ * Counts a commit for each class of tips. The commit is counted as saved if a
+ * request for all tips of the class would walk it: pseudo-merges make this walk
+ * needless. Such a commit is also added to the tips that form pseudo-merges, if
+ * it is a tip of the class and no other tip without a bitmap reaches it.
  *
  * `above`: the flags from the commit's children. `own`: the flags that the
  * commit has as a tip. Returns 0 or ERR_NOMEM.

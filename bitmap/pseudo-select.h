@@ -62,8 +62,8 @@ struct pseudo_rules {
 	double decay;       /* >= 0 */
 	double sample_rate; /* > 0, <= 1 */
 	/*
-	 * Time in seconds since 1970. Only tips whose commit date is at this
-	 * time or before form pseudo-merges of unstable tips.
+	 * Time in seconds since 1970. An unstable tip may be in a pseudo-merge
+	 * only if its commit date is at this time or before.
 	 */
 	int64_t threshold;
 	/*
@@ -84,8 +84,9 @@ struct pseudo_rules {
 struct pseudo_tip {
 	uint32_t commit_nr;
 	/*
-	 * index in `rules` of the <name> of the configuration; with the default
-	 * rules, an enum pseudo_class
+	 * With configured rules: index in `rules`, which has an element for
+	 * each <name> of the configuration. With the default rules: an enum
+	 * pseudo_class.
 	 */
 	uint32_t group;
 };

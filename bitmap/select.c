@@ -58,8 +58,8 @@ static uint32_t *count_lines(const struct bitmap_select_input *in)
 }
 
 /*
- * Chooses which commit of a gap gets a bitmap: the best of the commits at the
- * indexes [from, to). Returns its index.
+ * Chooses one of the commits at the indexes [from, to) of the history: the one
+ * that gets a bitmap. Returns its index.
  */
 static size_t best_of(const struct bitmap_select_input *in,
 		      const uint32_t *lines, size_t from, size_t to)

@@ -17,10 +17,10 @@
  * merge is better, because later branches start from merges. Then the newest
  * commit is best. Wanted tips are always selected.
  *
- * A plain selection ignores the distance of a walk. It contains all of the
- * newest SELECT_PLAIN_NEWEST commits, and then one of SELECT_PLAIN_GAP. After
- * the newest SELECT_PLAIN_FAR commits, it contains one of SELECT_PLAIN_FAR_GAP.
- * Indexes of stock Git are as dense.
+ * A plain selection has fixed gaps, as dense as those of stock Git. It contains
+ * all of the newest SELECT_PLAIN_NEWEST commits, and then one of every
+ * SELECT_PLAIN_GAP commits. Beyond the newest SELECT_PLAIN_FAR commits, it
+ * contains one of every SELECT_PLAIN_FAR_GAP commits.
  */
 #ifndef BITMAP_SELECT_H
 #define BITMAP_SELECT_H
@@ -42,8 +42,8 @@
 #define SELECT_OBJECTS_PER_DENSE_NR 4096
 
 /*
- * SELECT_PLAIN in place of a dense_nr asks for a plain selection, see above.
- * The other constants are the gaps of a plain selection.
+ * If dense_nr is SELECT_PLAIN, the selection is plain: its gaps are fixed
+ * numbers of commits, set by the other constants.
  */
 #define SELECT_PLAIN 0
 #define SELECT_PLAIN_NEWEST 100

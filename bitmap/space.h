@@ -95,10 +95,10 @@ bool bitmap_space_bit_of(const struct bitmap_space *space, uint32_t idx_pos,
 			 uint32_t *bit_pos);
 
 /*
- * Sets *obj_pos to the number of an object in the walk, for the copy that is in
- * the indexed pack. (objspace_find() may return the number of another copy, in
- * a pack outside of the index.) Returns false if the multi-pack-index is wrong:
- * it names a pack that lacks the object.
+ * Sets *obj_pos to the walk's number for the object at idx_pos. If the object
+ * is in several packs, this is the number of the copy that the index refers to.
+ * (objspace_find() may return the number of another copy.) Returns false if the
+ * multi-pack-index is wrong: it names a pack that lacks the object.
  */
 bool bitmap_space_obj(const struct bitmap_space *space, uint32_t idx_pos,
 		      uint32_t *obj_pos);

@@ -12,9 +12,10 @@
 #define COMMITS_FIRST 64
 
 /*
- * Used instead of COMMITS_FIRST if the request needs no trees. If a walk ends
- * within this number of commits, it has found the whole answer, and the index
- * is not used. A longer walk would cost as much as the index saves.
+ * Number of commits that the first step walks if the request needs no trees;
+ * otherwise COMMITS_FIRST. If the walk ends within this number, it has found
+ * the whole answer, and the index is not used. A larger number would cost as
+ * much time as the index saves.
  */
 #define COMMITS_FIRST_NO_TREES 8
 
@@ -34,15 +35,14 @@
 #define LOOK_RATIO_MOST 2
 
 /*
- * Numbers of commits on the way from the haves back to bitmaps that cost as
- * much as one tree diff.
- *
- * If a bitmap of a wanted commit is used, trees of the haves' commits are read
- * too, and HAVES_PER_COST applies. Otherwise these commits are only decoded,
- * and HAVES_PER_COST_DECIDED applies. HAVES_PER_COST_DECIDED is half of the
- * number of commits that can be decoded in the time of a tree diff. The reason
- * is that without the trees fewer delta bases are known, which costs time
- * later.
+ * How many commits, walked from the haves back to bitmaps, cost as much as one
+ * tree diff. There are two cases:
+ * - HAVES_PER_COST: a bitmap of a wanted commit is used. Trees of the walked
+ *   commits are then read too.
+ * - HAVES_PER_COST_DECIDED: no such bitmap is used. The walked commits are only
+ *   decoded. The number is half of what can be decoded in the time of a tree
+ *   diff. The reason is that without the trees fewer delta bases are known,
+ *   which costs time later.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32
@@ -56,20 +56,20 @@
 #define COMMITS_PER_DELTA_COST 4
 
 /*
- * Cost of reading trees of boundary commits. Only trees that may contain
- * undecided objects are read. The cost is BOUNDARY_COST, plus
- * BOUNDARY_COST_EACH for each boundary commit. The unit is one tree diff.
+ * Cost of reading trees of boundary commits, in tree diffs: BOUNDARY_COST, plus
+ * BOUNDARY_COST_EACH for each boundary commit. It is small, because most trees
+ * are not read: only those that may contain wanted objects not yet found in the
+ * haves.
  */
 #define BOUNDARY_COST 1
 #define BOUNDARY_COST_EACH 1
 
 /*
- * Limit of the search for bitmaps when the cost of a walk is known. The search
- * is in vain if a walk answers the request in the end. For each unit of the
- * cost of the request, the search may walk COMMITS_IN_VAIN_PER_COST commits.
- * The cost of the request, in tree diffs, is REQUEST_COST plus the estimated
- * cost of the walk. So a vain search adds about a fifteenth to the cost of the
- * request.
+ * Limit of the search for bitmaps once the cost of a walk is known: the maximum
+ * number of commits to search is COMMITS_IN_VAIN_PER_COST * (REQUEST_COST +
+ * cost of the walk). Costs are in tree diffs. The search is in vain if a walk
+ * answers the request in the end. It then adds about a fifteenth to the cost of
+ * the request.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3
@@ -259,11 +259,11 @@ static int walk_is_done(struct planning *p)
 }
 
 /*
- * Looks for bitmaps while the cost of a walk is unknown. `limit` is the number
- * of commits that the next step walks for the wants to estimate this cost. A
- * fraction of this number is walked for the haves. If bitmaps are probably
- * near, the fraction is larger, and grows with the number of wanted commits
- * that were counted so far.
+ * Walks from the haves to look for bitmaps, while the cost of a walk is
+ * unknown. `limit` is the number of commits that the next step walks for the
+ * wants. For the haves, only a fraction of this number is walked. If bitmaps
+ * are probably near, the number is larger, and grows with the number of wanted
+ * commits that were counted so far.
  */
 static int look(struct planning *p, size_t limit)
 {

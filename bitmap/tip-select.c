@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Selects bitmaps near tips whose requests would walk far. */
+/*
+ * Selects commits that get bitmaps: commits near those tips whose requests
+ * would otherwise walk many commits.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -9,10 +12,9 @@
 /*
  * Maximum number of rounds. In each round, every far tip (a tip whose request
  * walks far) gets a limit: the oldest commit whose bitmap may shorten the
- * request's walk. The distance of the limit from the tip is half of the largest
- * allowed distance between a tip and its bitmap in the first round, and a
- * quarter of it in the second round. In the last round, the limit is the tip
- * itself.
+ * request's walk. The distance from tip to limit depends on D, the largest
+ * distance that is allowed between a tip and its bitmap. It is D / 2 in the
+ * first round, D / 4 in the second, and 0 in the last.
  */
 #define ROUNDS 3
 
@@ -24,8 +26,8 @@ struct pick {
 	/* number of far tips whose requests the commit's bitmap shortens */
 	uint32_t tips_nr;
 	/*
-	 * number of commits that the requests for all these tips need not walk
-	 * if this commit gets a bitmap
+	 * number of commits that the requests for the tips counted in tips_nr
+	 * need not walk if the commit gets a bitmap
 	 */
 	uint64_t saved;
 };
@@ -204,8 +206,10 @@ static int sort_tips(struct tip_selecting *s)
 }
 
 /*
- * Assigns a tip to the first picked commit on the way back to the tip's limit.
- * If no commit on the way is picked yet, picks the limit.
+ * Picks a commit whose bitmap shortens the walk of a request for `tip`. Goes
+ * back from the tip, at most to the limit: the oldest commit that may serve the
+ * tip. A commit on this way that is picked already serves this tip too. If
+ * there is none, the limit is picked.
  */
 static void pick_for(struct tip_selecting *s, uint32_t tip, uint32_t walked)
 {
@@ -234,9 +238,9 @@ static int compare_picks(const void *a, const void *b)
 }
 
 /*
- * Selects picked commits, until the maximum number of commits is selected.
- * Those whose bitmaps save requests the most commits come first. If a picked
- * commit serves only one tip, the tip itself is selected instead.
+ * Selects the picked commits that save requests the most walked commits, up to
+ * the maximum number of selected commits. If a picked commit serves only one
+ * tip, the tip itself is selected instead.
  */
 static void take_picks(struct tip_selecting *s)
 {

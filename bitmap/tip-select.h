@@ -86,12 +86,16 @@ int tip_select(uint8_t *has_bitmap, size_t *selected_nr,
 
 struct tip_walk {
 	const struct history *history; /* borrowed */
-	/* borrowed: commit_nr, parents first; a closed set of commits */
+	/*
+	 * borrowed: commit_nr, parents first; contains all ancestors of its
+	 * commits
+	 */
 	const uint32_t *commits;
 	size_t commit_nr;
 	/*
 	 * borrowed array, indexed by commit_nr: whether the commit has a
-	 * bitmap; may change between counts
+	 * bitmap. The caller may change the array between two calls of
+	 * tip_walk_count().
 	 */
 	const uint8_t *has_bitmap;
 	/*
@@ -106,8 +110,8 @@ struct tip_walk {
 	 */
 	uint32_t *first_parent, *parents;
 	/*
-	 * owned, indexed by rank: the marks of a commit during a count; all
-	 * zero before and after a count
+	 * owned, indexed by rank: the marks of a commit during
+	 * tip_walk_count(); all zero otherwise
 	 */
 	struct tip_walk_mark *marks;
 	/* the ranks of the commits that the pass has still to visit */
@@ -126,9 +130,9 @@ int tip_walk_init(struct tip_walk *walk, const struct history *history,
 void tip_walk_release(struct tip_walk *walk);
 
 /*
- * Sets walked[i] to the number of commits that a request for tips[i] (a
- * commit_nr among the commits) walks. A pass visits few commits if
- * neighbours in `tips` are of the same age.
+ * Sets walked[i] to the number of commits that a request for tips[i] walks.
+ * tips[i] is a commit_nr among walk->commits. Fewer commits are visited if
+ * `tips` is sorted by age.
  */
 void tip_walk_count(struct tip_walk *walk, uint32_t *walked,
 		    const uint32_t *tips, size_t nr);

@@ -222,7 +222,10 @@ static size_t choose_gap(const struct updating *s)
 	return nr / UPDATE_GAP <= most ? UPDATE_GAP : nr / most;
 }
 
-/* Selects one new commit of each gap, and the wanted tips. */
+/*
+ * Selects one commit from each run of new commits (choose_gap() returns the
+ * length of a run), and the wanted tips.
+ */
 static int choose_commits(struct updating *s)
 {
 	const struct history *h = &s->in->walk->history;
@@ -318,8 +321,8 @@ static int group_add(struct updating *s, struct sort_item **items, size_t *nr,
 }
 
 /*
- * Makes a new pseudo-merge of the commits of an old pseudo-merge that are still
- * tips.
+ * Makes a new pseudo-merge from an old one. Only those commits of the old one
+ * that are still tips are taken over.
  */
 static int regroup(struct updating *s, const struct ewah_view *commits,
 		   const struct bitset *tips)
