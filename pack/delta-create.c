@@ -33,13 +33,14 @@ enum {
 	/* a match of this length ends the search for a better one */
 	LONG_ENOUGH = 4096,
 	/*
-	 * length of the shortest match that is accepted where the last copy
-	 * would continue
+	 * length of the shortest match that is accepted if it continues the
+	 * last copy at the same distance between base and target
 	 */
 	DIAGONAL_MIN = 8,
 	/*
-	 * After the end of a copy instruction, the search tries to continue the
-	 * copy at each target byte, up to this number of bytes.
+	 * After the end of a copy instruction, the base bytes that would come
+	 * next are compared with the target, at each of this number of target
+	 * positions.
 	 */
 	DIAGONAL_REACH = 256,
 	/* length of the longest copy that a later match may replace */
@@ -91,8 +92,8 @@ struct delta_index {
 	 */
 	uint32_t *next;
 	/*
-	 * array indexed by bucket, after `next` in memory: the tag byte, which
-	 * is the OR of the tags of the bucket's blocks (tag_of())
+	 * array indexed by bucket, after `next` in memory: the OR of the
+	 * one-bit tags of all blocks in the bucket, see tag_of()
 	 */
 	uint8_t *tags;
 	/*
@@ -380,9 +381,8 @@ static void start_earlier(struct copy *c, size_t len)
 
 /*
  * Returns the length of the last copy instruction in the queue if `match` can
- * replace this instruction, otherwise 0. `match` begins where the copied bytes
- * end. `match` can replace the instruction if it can be extended backwards over
- * all of these bytes.
+ * replace it, otherwise 0. `match` begins where the bytes of this instruction
+ * end. It must be possible to extend `match` backwards over all these bytes.
  */
 static size_t replaceable(const struct maker *m, const struct copy *match)
 {
@@ -483,8 +483,8 @@ static void find_block(const struct maker *m, size_t at, struct copy *best,
 }
 
 /*
- * Returns the offset in the base that continues the last copy if the target
- * position is `at`.
+ * Returns the base offset of the byte that the last copy would copy to the
+ * target position `at`, if the copy were longer.
  */
 static size_t diagonal_off(const struct maker *m, size_t at)
 {
@@ -497,8 +497,8 @@ static size_t diagonal_off(const struct maker *m, size_t at)
 }
 
 /*
- * Returns the number of positions at which the search should try to continue
- * the last copy: the target positions from `at` on.
+ * Returns how many target positions, from `at` on, are checked for a
+ * continuation of the last copy.
  */
 static size_t diagonal_len(const struct maker *m, size_t at)
 {
@@ -512,8 +512,9 @@ static size_t diagonal_len(const struct maker *m, size_t at)
 }
 
 /*
- * Tries to continue the last copy at the target position `at`. If at least 8
- * bytes match, sets *best to the match and *best_len to its rating (see
+ * Checks whether the last copy can continue at the target position `at`: the
+ * distance between base and target position stays the same. If at least 8 bytes
+ * match, sets *best to the match and *best_len to its rating (see
  * candidate_len()).
  */
 static void find_diagonal(const struct maker *m, size_t at, struct copy *best,

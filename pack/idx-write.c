@@ -110,8 +110,9 @@ static uint8_t *put_v2(uint8_t *p, const struct pack_idx_entry *entries,
 }
 
 /*
- * Returns the version of the index to write: format->version, or 2 if an offset
- * reaches the limit format->off64_from, if this limit is set.
+ * Returns the version of the index to write: format->version. Exception: if the
+ * version is 1 and an offset reaches format->off64_from (0: no limit), returns
+ * 2.
  */
 static unsigned choose_version(const struct pack_idx_format *format,
 			       const struct pack_idx_entry *entries,

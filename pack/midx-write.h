@@ -59,16 +59,22 @@ struct pack_midx_written {
 
 /*
  * Appends the bytes of a multi-pack-index to *out. If several packs contain an
- * object, the copy in the preferred pack is used. Otherwise the copy in the
- * newest pack is used, or for equal times the copy in the first pack by name.
- * If an order is wanted and no pack is preferred, the oldest pack with objects
- * becomes the preferred one.
+ * object, the index refers to one copy:
+ * - the copy in the preferred pack, if there is one;
+ * - otherwise the copy in the newest pack;
+ * - among packs of the same age, the copy in the pack whose name sorts first.
  *
- * Returns 0 or an error. After an error, *out is unchanged. ERR_INVALID: names
- * are out of order, or the preferred pack is empty ("cannot select preferred
- * pack <name> with no objects"). ERR_CORRUPT: an index lacks an offset.
- * ERR_NOMEM. Takes O(n log n) for all objects of the packs. Needs 24 bytes of
- * memory per object, or 40 bytes with an order.
+ * If a bit order is requested without a preferred pack, the oldest pack with
+ * objects is preferred.
+ *
+ * Returns 0, or one of these errors; *out is then unchanged:
+ * - ERR_INVALID: the pack names are not sorted, or the preferred pack is empty
+ *   ("cannot select preferred pack <name> with no objects");
+ * - ERR_CORRUPT: the index of a pack lacks an offset;
+ * - ERR_NOMEM.
+ *
+ * Takes O(n log n) for all objects of the packs. Needs 24 bytes of memory per
+ * object, or 40 bytes with a bit order.
  */
 int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 		    struct pack_midx_written *written, struct error *err);

@@ -288,9 +288,9 @@ static int enter(struct worker *w, struct level *object, struct error *err)
 }
 
 /*
- * Verifies the next child of the object on top of the stack. Before the
- * children of the last child are verified, the top object is freed: nothing
- * needs it any more. Returns 0 or a negative error code.
+ * Verifies the next child of `base`, the object on top of the stack. If this is
+ * its last child, `base` is freed before the child's own children are verified.
+ * Returns 0 or a negative error code.
  */
 static int check_next_child(struct worker *w, const struct pack_chains *c,
 			    struct error *err)
