@@ -23,9 +23,9 @@
  */
 #define SEGMENTS 64
 /*
- * The number of segments in DELTA_PASS_ROOTS and DELTA_PASS_ALL.
- * DELTA_PASS_ROOTS compares only few candidates, and these are far apart. So a
- * segment must span many candidates.
+ * The number of segments (parts that are searched independently) in
+ * DELTA_PASS_ROOTS and DELTA_PASS_ALL. In DELTA_PASS_ROOTS, most candidates are
+ * skipped. So a segment must span many candidates.
  */
 #define SEGMENTS_FEW 16
 /*
@@ -258,9 +258,9 @@ static bool is_segment_end(const struct splitting *c,
 }
 
 /*
- * Records in which segment a candidate's item is: the one that begins with
- * candidate `first`. Sets candidate->is_near if the item's delta base is in the
- * same segment.
+ * Records that a candidate's item is in the segment whose first candidate has
+ * the index `first`. Sets candidate->is_near if the item's delta base is in
+ * this segment too.
  */
 static void note_segment(struct splitting *c, struct delta_candidate *candidate,
 			 size_t first)
@@ -375,11 +375,11 @@ static int sort_by_path(struct delta_order *order,
 }
 
 /*
- * Remove from the targets of this pass each delta whose base is in another
- * segment, and all objects of its delta chain. Otherwise another thread, which
- * searches the segment of the base, could turn an object of this chain into a
- * delta. The depth of the removed delta would then grow while its own segment
- * is searched. There are few such chains. Returns 0 or ERR_NOMEM.
+ * Take away as targets of this pass: each delta whose base is in another
+ * segment, and all other objects of its delta chain. The depth of such a delta
+ * must not change while its segment is searched. But it would grow if the
+ * thread that searches the other segment turned an object of the chain into a
+ * delta. There are few such chains. Returns 0 or ERR_NOMEM.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

@@ -17,10 +17,11 @@
 #include "deltas/items.h"
 
 /*
- * The passes over the candidates of a delta search. Each pass has another
- * order, but in all of them a base comes before its deltas. So several passes
- * together cannot make a cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL have the
- * same segments.
+ * The passes over the candidates of a delta search. Each pass has its own order
+ * of candidates, but in all orders a base comes before its deltas. So several
+ * passes together cannot make a cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL
+ * split the candidates into the same segments (parts that are searched
+ * independently).
  */
 enum delta_pass {
 	/* all objects that are stored whole, sorted by name */
@@ -31,8 +32,8 @@ enum delta_pass {
 	 */
 	DELTA_PASS_PATHS,
 	/*
-	 * Objects that are still whole after DELTA_PASS_PATHS: the first of
-	 * each path. In the order of all candidates, they are far apart.
+	 * Objects that are still whole after DELTA_PASS_PATHS: the first
+	 * version of each path.
 	 */
 	DELTA_PASS_ROOTS,
 	/*
@@ -76,7 +77,8 @@ struct delta_order {
 	size_t nr;
 	/*
 	 * Owned: the segments, heaviest first, so that threads finish at about
-	 * the same time. Segments without targets are left out.
+	 * the same time. A segment in which no candidate may become a delta is
+	 * left out.
 	 */
 	struct delta_segment *segments;
 	size_t segment_nr, segment_alloc;

@@ -54,10 +54,10 @@ static bool has_base(const struct packing_item *item)
 }
 
 /*
- * Returns an array that has, for each item, the number of deltas in the longest
- * chain of which the item is the base. Numbers above `depth` are stored as
- * `depth` + 1: such an item cannot become a delta, however long the chain is.
- * NULL: no memory.
+ * Returns an array that has, for each item, the length of the longest delta
+ * chain that starts from the item. Lengths above `depth` are all stored as
+ * `depth` + 1: such an item cannot become a delta. Returns NULL if memory runs
+ * out.
  */
 static uint16_t *measure_heights(const struct packing_items *list,
 				 uint32_t depth)
@@ -279,8 +279,8 @@ static int search_all(struct search *s, struct error *err)
 }
 
 /*
- * Exclude blobs from the delta search by their attributes. If there are no
- * targets, no attribute file is read.
+ * Exclude blobs from the delta search by their attributes. Attribute files are
+ * read only if some object may become a delta.
  */
 static int apply_attrs(struct search *s, struct error *err)
 {

@@ -8,8 +8,8 @@
 #include "deltas/delta-search.h"
 
 /*
- * Number of bytes by which the limit of a delta's size is reduced, for the id
- * of the base in the entry.
+ * Number of bytes that the id of the base takes in a delta's entry. The maximum
+ * size of a delta is reduced by this number.
  */
 #define OVERHEAD 20
 /*
@@ -251,10 +251,12 @@ struct trial {
 };
 
 /*
- * Returns the largest size that a delta against `base` may have: half the
- * target's size for a whole base, and less for a deeper base. If a delta of the
- * target was found already, a new delta with a deeper base must be smaller than
- * that delta. So chains stay short if the price is only a few bytes.
+ * Returns the largest size that a delta against `base` may have. If the target
+ * has no delta yet: half the target's size for a whole base, and less for a
+ * deeper base. Otherwise the limit is the size of the present delta, adjusted
+ * by the depth of its base. If `base` is deeper, the limit is lower; if `base`
+ * is less deep, it is higher. This keeps chains short if it costs only a few
+ * bytes.
  */
 static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 			   const struct member *base)

@@ -38,7 +38,7 @@ enum packing_how {
 	/* a delta of item `base` that was made for this pack */
 	PACKING_DELTA,
 	/*
-	 * the object is copied from its whole copy in the file of kept deltas
+	 * the object is copied from the file of kept deltas, which has it whole
 	 */
 	PACKING_KEPT,
 };
