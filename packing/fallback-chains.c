@@ -25,8 +25,8 @@
 #define GOOD_RATIO 16
 
 /*
- * The limit that GOOD_RATIO sets is raised to this number of bytes, but not
- * above half of the object's size.
+ * A limit of object size / GOOD_RATIO is raised to this number of bytes, but
+ * not above half of the object's size.
  */
 #define LITTLE 1024
 
@@ -145,11 +145,13 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 }
 
 /*
- * Find an item that can be the delta base of pair->item: the item of the object
- * `obj_pos`, or the item that replaces this object as a base (c->heirs). Set
- * pair->base to the item. If no item is found, but is_base() allows the object
- * itself, set pair->base to PACKING_NO_ITEM. Returns false if no base was
- * found.
+ * Find a delta base for pair->item. The base is one of these:
+ * - the item of the object `obj_pos`;
+ * - the item that took the object's place as a base (c->heirs);
+ * - the object itself, if it is no item and is_base() allows it. pair->base is
+ *   then PACKING_NO_ITEM, otherwise the number of the item.
+ *
+ * Returns false if there is no base.
  */
 static bool find_base(const struct chains *c, struct fallback_pair *pair,
 		      uint32_t obj_pos)

@@ -8,8 +8,8 @@
 #include "packing/fallback-delta.h"
 
 /*
- * Number of bytes by which the entry of a delta exceeds the delta itself, for
- * the id of the base.
+ * Number of bytes that the id of the base takes in the entry of a delta, in
+ * addition to the delta itself.
  */
 #define OVERHEAD 20
 

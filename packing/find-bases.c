@@ -35,8 +35,8 @@ static bool wants_base(const struct packing_item *item, bool stored_too)
 }
 
 /*
- * Mark the items for which a delta base was found before: an older version.
- * Returns 0 or ERR_NOMEM.
+ * Mark the items for which an older version was found as delta base
+ * (f->versions). Returns 0 or ERR_NOMEM.
  */
 static int mark_versions(struct bitset *marked, const struct found *f,
 			 size_t item_nr)
@@ -83,9 +83,9 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 }
 
 /*
- * Returns whether a delta base is missing in this repository and would have to
- * be fetched by a provider. Such a base is not used: fetching it costs more
- * than a delta saves.
+ * Returns whether a delta base is missing in this repository, and would have to
+ * be fetched from another one (odb->provider). Such a base is not used:
+ * fetching it costs more than a delta saves.
  */
 static bool needs_provider(struct found *f, uint32_t obj_pos)
 {

@@ -28,13 +28,13 @@
 
 /*
  * Limit of three numbers: the wants that only the clone has, the wants that
- * only the answer has, and the new commits. If one of them is larger, extending
- * the answer costs about as much as a bitmap query or a walk.
+ * only the prepared answer has, and the new commits. If one of them is larger,
+ * extending the answer costs about as much as a bitmap query or a walk.
  */
 #define NEW_MAX 4096
 
 /*
- * Maximum number of commits of the answer that are visited in search of the
+ * Maximum number of commits of a prepared answer that are visited to find the
  * answer's wants.
  */
 #define OLD_MAX 1024
@@ -66,7 +66,10 @@ struct extending {
 	size_t unreached_nr;
 	/* the wants of this clone that are no wants of the prepared answer */
 	struct walk_tips tips;
-	/* the new commits, and the commits of the answer at their boundary */
+	/*
+	 * the new commits, and as boundary the commits of the prepared answer
+	 * at which the walk ended
+	 */
 	struct walk_result result;
 	struct bitset seen; /* indexed by commit_nr */
 };
@@ -151,7 +154,10 @@ static const struct prepared_wants_of *next_answer(const struct extending *x,
 	return best;
 }
 
-/* Make tips from the wants of the clone that the answer does not have. */
+/*
+ * Make tips from those wants of the clone that are not wants of the prepared
+ * answer.
+ */
 static int load_tips(struct extending *x, const struct prepared_wants_of *of,
 		     struct error *err)
 {
@@ -173,9 +179,9 @@ static int load_tips(struct extending *x, const struct prepared_wants_of *of,
 }
 
 /*
- * Make an answer the prepared content to send, and prepare the walk of the new
- * history. Sets the tips of the walk, and the wants of the answer that the walk
- * must reach (x->unreached). Returns 0 or a negative error code.
+ * Make a prepared answer the content to send (f->content), and prepare the walk
+ * of the new history. Sets the tips of the walk, and x->unreached: the wants of
+ * the answer that the walk must reach. Returns 0 or a negative error code.
  */
 static int take_answer(struct extending *x, const struct prepared_wants_of *of,
 		       struct error *err)
@@ -281,8 +287,9 @@ static int visit(struct extending *x, struct queue *q, uint32_t commit,
 }
 
 /*
- * Find the new commits and their boundary. Returns 0 if there are too many new
- * commits, otherwise 1 or a negative error code.
+ * Walk from the wants that the prepared answer (a stored response) lacks, to
+ * find the new commits and the boundary of the walk. Returns 0 if there are too
+ * many new commits, otherwise 1 or a negative error code.
  */
 static int walk_new(struct extending *x, struct error *err)
 {
@@ -300,9 +307,9 @@ static int walk_new(struct extending *x, struct error *err)
 }
 
 /*
- * Search the history of the boundary commits for wants of the answer that were
- * not reached yet. This finds the old tip of a branch that was moved to another
- * commit of the answer.
+ * Search the history of the boundary commits for those wants of the prepared
+ * answer (a stored response) that were not reached yet. Such a want is found if
+ * its branch was moved forward to another commit of the answer.
  */
 static int walk_old(struct extending *x, struct error *err)
 {
@@ -343,7 +350,7 @@ static int add_object(struct extending *x, const struct walk_item *item)
 					 : walk_items_add(&f->objects, item);
 }
 
-/* List the new objects, without those that the answer has. */
+/* List the new objects, except those that are in the prepared answer. */
 static int list_objects(struct extending *x, struct error *err)
 {
 	struct found *f = x->f;
@@ -373,9 +380,10 @@ static int list_objects(struct extending *x, struct error *err)
 }
 
 /*
- * Add the commits at which the walk has ended (commits of the answer) to the
- * boundary of the request. The trees of these commits are good delta bases for
- * the new objects, because the content of the answer is sent first.
+ * Add the boundary of the walk, commits of the prepared answer (a stored
+ * response), to the boundary of the request. The trees of these commits are
+ * good delta bases for the new objects, because the content of the answer is
+ * sent first.
  */
 static int keep_boundary(struct extending *x, struct error *err)
 {
@@ -390,9 +398,9 @@ static int keep_boundary(struct extending *x, struct error *err)
 }
 
 /*
- * Find out whether the clone needs all objects of an answer, so that the answer
- * can be extended. Walks the new commits. Returns 1 if the answer can be
- * extended, 0 if not, or a negative error code.
+ * Find out whether a prepared answer can be extended. This is so if the clone
+ * needs all objects of the answer. Walks the new commits. Returns 1 if the
+ * answer can be extended, 0 if not, or a negative error code.
  */
 static int try_answer(struct extending *x, const struct prepared_wants_of *of,
 		      struct error *err)
@@ -408,9 +416,9 @@ static int try_answer(struct extending *x, const struct prepared_wants_of *of,
 }
 
 /*
- * Try the answers for which found_is_elsewhere() returns `is_elsewhere`, the
- * largest first. Returns 1 if an answer was taken, 0 if none fits, or a
- * negative error code.
+ * Try prepared answers, the largest first: those that the client can get from
+ * another place if `is_elsewhere` is true, otherwise all others. Returns 1 if
+ * an answer was taken, 0 if none fits, or a negative error code.
  */
 static int try_answers(struct extending *x, bool is_elsewhere,
 		       struct error *err)

@@ -35,27 +35,32 @@
 
 /*
  * Maximum number of objects at paths that differ: one for every CHANGES_SHARE
- * objects of the prepared answer, and CHANGES_MORE. If the trees differ more, a
- * walk of the wanted tree costs about as much as the comparison.
+ * objects of the prepared answer, plus CHANGES_MORE. If the trees differ more,
+ * a walk of the wanted tree costs about as much as the comparison.
  */
 #define CHANGES_SHARE 4
 #define CHANGES_MORE 64
 
 /*
- * Maximum number of bytes of trees that are read for the comparison: for each
- * object of the prepared answer, and in addition. A walk reads about this much.
- * A tree may be at very many paths, and would be read at each of them.
+ * Maximum number of bytes of trees that are read for the comparison:
+ * BYTES_SHARE for each object of the prepared answer, plus BYTES_MORE. A walk
+ * reads about this much. The limit is needed because a tree at very many paths
+ * would be read at each of them.
  */
 #define BYTES_SHARE 32
 #define BYTES_MORE (1 << 20)
 
 /*
- * Number of bits of a filter of idx_pos. Most objects of the prepared answer
- * are not in the filter, so they are not searched among the changed objects.
+ * Number of bits of a filter: a set of idx_pos modulo FILTER_BITS. An object
+ * whose bit is not set is not among the changed objects, so it need not be
+ * searched there. This is so for most objects of the prepared answer.
  */
 #define FILTER_BITS 8192
 
-/* An object with another number of paths than in the prepared answer. */
+/*
+ * An object that is at more or fewer paths in the wanted tree than in the tree
+ * of the prepared answer.
+ */
 struct change {
 	struct tree_tally_row row;
 	/* bit of the object in the content of the prepared answer, or NO_BIT */
@@ -74,12 +79,13 @@ struct nearing {
 	struct change *changes; /* owned */
 	size_t nr;
 	/*
-	 * Owned: the changes that are in the pack of the answer, by idx_pos.
-	 * The value is the index in `changes`.
+	 * Owned: the changed objects that are in the pack of the answer. Key:
+	 * idx_pos. Value: index in `changes`. Sorted by key.
 	 */
 	struct sort_item *packed;
 	size_t packed_nr;
-	struct bitset filter; /* idx_pos of `packed`, modulo FILTER_BITS */
+	/* the idx_pos of the changes in `packed`, modulo FILTER_BITS */
+	struct bitset filter;
 	/* whether the order of the whole pack was checked */
 	bool is_proved;
 };
@@ -146,7 +152,11 @@ static void add_change(struct nearing *n, const struct tree_tally_row *row)
 	n->changes[n->nr++] = (struct change){.row = *row, .bit = NO_BIT};
 }
 
-/* Add the two commits, as if they were at one path of their trees. */
+/*
+ * Add the two commits to the list of changed objects. The prepared answer's
+ * commit counts as an object that has lost its only path, and the wanted commit
+ * as one at a new path.
+ */
 static void add_commits(struct nearing *n)
 {
 	const struct history_commit *commits = n->f->walk.history.commits;
@@ -165,7 +175,10 @@ static void add_commits(struct nearing *n)
 	add_change(n, &want);
 }
 
-/* List the changes of the tally, and of the commits. Returns 0 or ERR_NOMEM. */
+/*
+ * List the objects whose number of paths differs between the two trees, and the
+ * two commits. Returns 0 or ERR_NOMEM.
+ */
 static int list_changes(struct nearing *n)
 {
 	size_t max = n->tally.nr + 2;
@@ -182,9 +195,9 @@ static int list_changes(struct nearing *n)
 }
 
 /*
- * Compare the tree of the answer's commit with the wanted tree. Returns 1 if
- * both trees were compared, 0 if they differ too much or one of them cannot be
- * read, or ERR_NOMEM.
+ * Compare the tree of the wanted commit with the tree of the commit of the
+ * prepared answer. Returns 1 if both trees were compared, 0 if they differ too
+ * much or one of them cannot be read, or ERR_NOMEM.
  */
 static int compare(struct nearing *n)
 {
@@ -210,7 +223,10 @@ static int compare(struct nearing *n)
 
 /* ---- objects to send */
 
-/* Find out which changed objects are in a run of the answer. */
+/*
+ * Find out which changed objects are in one run of the prepared answer's
+ * content, and set their bits.
+ */
 static void match_place(struct nearing *n, const struct prepared_place *place,
 			const struct pack_rev *rev)
 {
@@ -259,8 +275,8 @@ static int load_answer(struct nearing *n)
 }
 
 /*
- * Returns whether an object that is known only from a tree exists. An object in
- * a pack exists, and so does a commit or tree, because it was read.
+ * Returns whether an object that a tree names exists. Only a blob outside of
+ * the packs is searched for. A commit or tree was already read, so it exists.
  */
 static bool exists(const struct found *f, const struct walk_item *item)
 {
@@ -308,8 +324,9 @@ static int send_packed_too(struct nearing *n, const struct walk_item *item,
 }
 
 /*
- * Add an object that the prepared answer lacks. Returns 1 if added, 0 if the
- * object does not exist or its place in the pack is not certain, or ERR_NOMEM.
+ * Add an object that the prepared answer (a stored response) lacks. Returns 1
+ * if it was added, or ERR_NOMEM. Returns 0 if the object does not exist, or if
+ * the order of the pack that gives its bit is not certain.
  */
 static int send_too(struct nearing *n, const struct tree_tally_row *row)
 {
@@ -328,8 +345,10 @@ static int send_too(struct nearing *n, const struct tree_tally_row *row)
 }
 
 /*
- * Add or remove a changed object. Returns 1 if this was done, 0 if the prepared
- * answer contradicts the trees or the object does not exist, or ERR_NOMEM.
+ * Add or remove an object that is at more or fewer paths in the wanted tree
+ * than in the tree of the prepared answer. Returns 1 if this was done, 0 if the
+ * prepared answer contradicts the trees or the object does not exist, or
+ * ERR_NOMEM.
  */
 static int apply(struct nearing *n, const struct change *change)
 {
@@ -355,8 +374,9 @@ static void forget(struct found *f)
 }
 
 /*
- * Find the objects of the wanted commit, after compare(). Returns 1 if they
- * were found, 0 if the answer does not help, or a negative error code.
+ * Find the objects of the wanted commit from the prepared answer and the
+ * changes that compare() has found. Returns 1 if the objects were found, 0 if
+ * the answer does not help, or a negative error code.
  */
 static int use_answer(struct nearing *n, struct error *err)
 {
@@ -389,9 +409,9 @@ static int try_answer(struct nearing *n, struct error *err)
 }
 
 /*
- * Try the prepared answers of depth 1 in the opened file found->prepared.
- * Returns 1 if the objects to send were found by one of these answers, 0 if
- * none helps, or a negative error code.
+ * Try the prepared answers in the opened file found->prepared that are answers
+ * to clones of depth 1. Returns 1 if the objects to send were found with the
+ * help of one of them, 0 if none helps, or a negative error code.
  */
 static int try_answers(struct nearing *n, struct error *err)
 {

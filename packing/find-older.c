@@ -3,13 +3,12 @@
  * Marks older versions of files that the receiver has. Stored deltas against
  * these versions can then be copied.
  *
- * A receiver with a shallow boundary may lack older versions. So versions are
- * marked only if the receiver itself has said that it has no shallow boundary.
- * For a bundle, or a pack for a push, the boundary of the receiver is not
- * known.
+ * A shallow receiver may lack older versions. So versions are marked only if
+ * the receiver itself has said that it is not shallow. For a bundle, or a pack
+ * for a push, this is not known.
  *
  * A bitmap query does not find all objects of the receiver. It misses versions
- * of files that were replaced in a commit between a bitmap and the boundary.
+ * of files that were replaced in a recent commit that no bitmap contains.
  * Finding all of them would cost more than most fetches, so only some are found
  * here.
  */
@@ -85,7 +84,10 @@ static bool is_listed(const struct older *o, uint32_t commit_nr)
 	return false;
 }
 
-/* Compare a commit with its parents, while there is room in the list. */
+/*
+ * Compare a commit with those of its parents that are not in o->commits yet,
+ * until o->commits is full.
+ */
 static int compare_parents(struct older *o, uint32_t commit_nr)
 {
 	struct history *h = &o->f->walk.history;

@@ -69,9 +69,10 @@ int find_extended(struct found *f, const struct packing_send_options *options,
 		  struct error *err);
 
 /*
- * For a clone of depth 1 of one commit: find the objects by comparing the
- * commit's tree with the tree of another commit, which has a prepared answer in
- * the opened file found->prepared. Adds the tags that the request includes.
+ * For a clone of depth 1 of one commit: find the objects with the help of a
+ * prepared answer to another commit. The trees of both commits are compared.
+ * The answer must be in the opened file found->prepared. Adds the tags that the
+ * request includes.
  *
  * Returns 1 if the objects were found. found->near is then set, `packed` is in
  * the order of the answer's pack, and found->walked and found->objects have the
@@ -104,8 +105,8 @@ struct kept_choice {
 	struct kept_delta delta;
 	uint32_t base_pos; /* obj_pos of the base */
 	/*
-	 * true: the receiver does not have the base, but gets it in a copied
-	 * run of stored bytes
+	 * true: the receiver lacks the base of the delta, but gets it in a
+	 * copied run of stored bytes
 	 */
 	bool base_is_sent;
 };

@@ -87,11 +87,11 @@ static int has_same_tags(const struct found *f, struct error *err)
 }
 
 /*
- * Add the tags that the request includes. The prepared answer has a variant
- * with tags, which is used if its tags are exactly the tags to send. Exception:
- * if the client can get only the variant without tags from another place, that
- * variant is used, and each tag is sent by itself. Each tag is also sent by
- * itself if the tags differ.
+ * Add the tags that the request includes. The prepared answer exists in two
+ * variants: with tags and without. The variant with tags is used if it has
+ * exactly the tags to send. Otherwise each tag is sent by itself, after the
+ * variant without tags. This is also done if the client can get only the
+ * variant without tags from another place.
  */
 static int add_tags(struct found *f, struct error *err)
 {

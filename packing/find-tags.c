@@ -26,28 +26,31 @@ struct tagging {
 	struct found *f;
 	struct error *err;
 	/*
-	 * Indexed by obj_pos: the objects in the list found->objects. If
-	 * found->near is set: only the tags that were added to the list. The
-	 * other objects of the list are in `few`.
+	 * Indexed by obj_pos. Usually all objects of the list found->objects.
+	 * With found->near, only the tags that were added to this list; `few`
+	 * has the other objects of the list.
 	 */
 	struct bitset others;
 	/*
-	 * The ids of all sent objects if they are few, else empty. A search in
-	 * this map costs less than looking up an id in the repository. If
-	 * found->near is set: the ids of the objects that found->near lacks.
+	 * Usually the ids of all sent objects if they are few, otherwise empty.
+	 * A search in this map costs less than looking up an id in the
+	 * repository.
+	 *
+	 * If found->near (a prepared answer to a similar request) is set: only
+	 * the ids of sent objects that this answer lacks.
 	 */
 	struct oidmap few;
 	/*
-	 * Indexed by bit_pos: tags in the bitmap index that no ref has named so
-	 * far. If this set is not empty after all refs were visited, the tags
-	 * in `unread` are read. If the set has no memory, each tag is read at
-	 * once.
+	 * Indexed by bit_pos: tags in the bitmap index for which no ref was
+	 * visited yet. If some are left when all refs were visited, the tags in
+	 * `unread` are read. The set has no memory if tags are not deferred:
+	 * each tag is then read at once.
 	 */
 	struct bitset unnamed;
 	/*
-	 * If found->near is set: indexed like the tags of the file
-	 * found->prepared, the tags that found->near sends to clients with
-	 * include-tag.
+	 * Only with found->near, a prepared answer: the tags that this answer
+	 * sends to clients with include-tag. Indexed like the tags of the file
+	 * found->prepared.
 	 */
 	struct bitset along;
 	/* owned: tags that are sent and were not read */
@@ -87,8 +90,9 @@ static int list_few(struct tagging *t)
 }
 
 /*
- * List what a prepared answer to a similar request tells about tags. Returns 0
- * or ERR_NOMEM.
+ * Set t->few to the objects that the prepared answer found->near lacks, and
+ * t->along to the tags that this answer sends with include-tag. Returns 0 or
+ * ERR_NOMEM.
  */
 static int list_near(struct tagging *t)
 {
@@ -271,9 +275,12 @@ static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 }
 
 /*
- * Returns whether the target of a tag is certainly not sent. A tag that the
- * repack has listed, and that found->near does not send, has a target outside
- * of found->near.
+ * Returns true if the target of a tag is certainly not sent. If false, the
+ * target may be sent.
+ *
+ * found->near is a prepared answer to a similar request. A target in this
+ * answer is sent, but may not be in t->few. If the repack has listed a tag, and
+ * the answer does not send this tag, the tag's target is not in the answer.
  */
 static bool is_unsent(const struct tagging *t, const struct packing_tag *tag)
 {
@@ -319,9 +326,9 @@ static int visit(struct tagging *t)
 }
 
 /*
- * Read the tags in `unread`, and send the objects that they point to if these
- * are tags. Does nothing if refs have named all tags of the bitmap index: then
- * a ref names each tag that another tag points to.
+ * Read the tags in `unread`. If such a tag points to another tag, send the
+ * other tag too. If a ref names each tag of the bitmap index, nothing is read:
+ * then each of the other tags was visited by itself.
  */
 static int read_unread(struct tagging *t)
 {

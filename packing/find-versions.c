@@ -35,27 +35,28 @@
 #define VERSIONS_MAX 4096
 
 /*
- * Maximum number of inflated bytes of the objects that are sent as new deltas
- * of the receiver's versions (fallback deltas).
+ * Maximum number of inflated bytes of all objects that are sent as fallback
+ * deltas: new deltas against versions that the receiver has.
  */
 #define BYTES_MAX (UINT64_C(1) << 17)
 
 /*
  * Replaces BYTES_MAX in two cases:
- * - with a shallow boundary, because the receiver then mostly gets newest
- *   versions, which are all stored whole;
- * - if the delta search groups objects by path, because the caller then accepts
+ * - There is a shallow boundary. The receiver then mostly gets the newest
+ *   versions, which are all stored whole.
+ * - The delta search groups objects by path. The caller then accepts a longer
  *   time for a smaller pack.
  */
 #define BYTES_MAX_OF_MORE (UINT64_C(1) << 22)
 
 /*
- * Replaces BYTES_MAX_OF_MORE if there is a shallow boundary and the commits to
- * send are few (found->walked_few).
+ * A higher limit than BYTES_MAX_OF_MORE. It applies if there is a shallow
+ * boundary and the commits to send are few (found->walked_few).
  *
- * This does not apply to orphans (objects stored as deltas of an object that is
- * not sent) if 2 or more commits are sent. An orphan then often has a better
- * delta base in another of the sent commits than among the receiver's objects.
+ * Exception: if 2 or more commits are sent, it does not apply to orphans. An
+ * orphan is an object whose stored delta has a base that is not sent. Its best
+ * delta base is then often in another of the sent commits, not among the
+ * receiver's objects.
  */
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
@@ -76,11 +77,11 @@
 #define SHARE_MIN 128
 
 /*
- * A new delta of the receiver's version (a fallback delta) is made only if at
- * most this number of bytes is inflated for each byte that can be saved. For an
- * object with a kept delta (stored by a repack), only bytes of the kept delta
- * can be saved. There is no such limit if BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW
- * replaces BYTES_MAX.
+ * A new delta against the receiver's version (a fallback delta) is made only if
+ * the object's inflated size is at most this number of times its stored size.
+ * For an object with a kept delta (stored by a repack), the size of the kept
+ * delta counts as the stored size. There is no such limit if BYTES_MAX_OF_MORE
+ * or BYTES_MAX_OF_FEW replaces BYTES_MAX.
  */
 #define COST_MAX 8
 
@@ -120,8 +121,9 @@ struct candidate {
 	 */
 	uint64_t stored;
 	/*
-	 * Number of inflated bytes for each byte that can be saved, times 256.
-	 * 0: the object is an orphan (a delta whose base is not sent).
+	 * Cost of a new delta: the object's inflated size, divided by the
+	 * number of bytes that the delta can save, times 256. 0: the object is
+	 * an orphan (a delta whose base is not sent).
 	 */
 	uint64_t cost;
 	struct kept_choice kept;
@@ -149,7 +151,9 @@ struct versions {
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
 	struct sort_item *listed;
 	size_t listed_nr;
-	/* indexed like found->objects: objects that are candidates already */
+	/*
+	 * indexed like found->objects: objects that are already in `candidates`
+	 */
 	struct bitset noted;
 	/* Borrowed: the newest commits of the receiver (commit_nr). */
 	const uint32_t *haves;
@@ -257,8 +261,8 @@ static const struct odb_pack *locate(const struct candidate *c,
 }
 
 /*
- * Returns whether an object is sent and is not a candidate yet. Sets c->bit, or
- * c->place if the object is in found->objects.
+ * Returns whether an object is sent, and is not in the list of candidates yet.
+ * Sets c->bit, or c->place if the object is in found->objects.
  */
 static bool is_sent(struct candidate *c, const struct versions *v)
 {
@@ -273,10 +277,13 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Marks older versions of files that the receiver has, unless that was done
- * before. Does so only if the number of sent objects is from OLDER_SENT_MIN to
- * OLDER_SENT_MAX, or if an orphan (a delta whose base is not sent) of `size`
- * inflated bytes is too large for a new delta. Returns 0 or ERR_NOMEM.
+ * Marks older versions of files that the receiver has. This is done once, in
+ * one of two cases:
+ * - The number of sent objects is from OLDER_SENT_MIN to OLDER_SENT_MAX.
+ * - An orphan (a delta whose base is not sent) of `size` inflated bytes is too
+ *   large for a new delta.
+ *
+ * Returns 0 or ERR_NOMEM.
  */
 static int learn_older(struct versions *v, uint64_t size)
 {
@@ -393,9 +400,10 @@ static int note_version(void *ctx, uint32_t new_pos, uint32_t old_pos,
 /* ---- objects without an older version at their path */
 
 /*
- * Move an object from `packed` to the candidates if it has a kept delta that is
- * smaller than its stored bytes. If the file of kept deltas is damaged, it may
- * list an object twice. The object is moved only once. Returns 0 or ERR_NOMEM.
+ * If an object of `packed` has a kept delta (stored by a repack) that is
+ * smaller than its stored bytes, move the object to the candidates. A damaged
+ * file of kept deltas may list an object twice; the second time, nothing is
+ * done. Returns 0 or ERR_NOMEM.
  */
 static int note_kept(void *ctx, const struct walk_item *item)
 {
@@ -472,8 +480,8 @@ static int note_unpaired(struct versions *v, struct error *err)
 
 /*
  * Withhold an object from being copied: move it from `packed` to `objects`,
- * unless it is in `objects` already. Store the version that the receiver has in
- * f->versions. Returns 0 or ERR_NOMEM.
+ * unless it is in `objects` already. Append its delta base, a version that the
+ * receiver has or gets, to f->versions. Returns 0 or ERR_NOMEM.
  */
 static int withhold(struct found *f, const struct candidate *c)
 {
@@ -584,8 +592,9 @@ static void set_limits(struct versions *v)
 }
 
 /*
- * Compare the trees of wanted commits with the trees that the receiver has, and
- * collect candidates.
+ * Compare the trees of wanted commits with the trees that the receiver has.
+ * Collect as candidates the sent objects of which the receiver has an older
+ * version.
  */
 static int compare_trees(struct versions *v, const uint32_t *wants,
 			 size_t want_nr, const uint32_t *haves, size_t have_nr,

@@ -102,9 +102,9 @@ static int take_target(void *ctx, const struct packing_tag *tag)
 }
 
 /*
- * Add a tag as a tip, and its target if the target is a commit in the bitmap
- * index. If the target is something else, read the tag. Returns 0 or a negative
- * error code.
+ * Add a tag as a tip. If its target is a commit in the bitmap index, add the
+ * target too, without reading the tag. Otherwise read the tag. Returns 0 or a
+ * negative error code.
  */
 static int add_tag(struct wanting *w, const struct wanted_tag *t)
 {

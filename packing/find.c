@@ -16,14 +16,15 @@
 
 /*
  * If at least one in LARGE_RATIO objects is sent, the bitmap index is verified
- * before its result is used. That costs little compared with sending.
+ * before its result is used. The verification costs little compared with
+ * sending.
  */
 #define LARGE_RATIO 16
 
 /*
- * Maximum number of commits in a shallow history of which all trees are
- * compared with the receiver's trees. In a longer history, only the trees of
- * the newest commits are compared.
+ * With a shallow history of at most this many commits, the trees of all these
+ * commits are compared with the receiver's trees. With a longer history, only
+ * the trees of the newest commits are compared.
  */
 #define SHALLOW_FEW_MAX 64
 
@@ -141,9 +142,8 @@ static void keep_few(struct found *f, struct revwalk_result *revs)
 }
 
 /*
- * Returns the i-th commit of a walk's result. If the walk has computed the
- * order in which a pack has commits, i counts in this order; otherwise newest
- * first.
+ * Returns the i-th commit of a walk's result. The order is that of commits in a
+ * pack if the walk has computed this order, otherwise newest first.
  */
 static uint32_t commit_at(const struct walk_result *result, size_t i)
 {
@@ -495,10 +495,10 @@ static const struct odb_pack *largest_pack(const struct odb *odb)
 }
 
 /*
- * For each object in the list found->objects, find its bit in the order of a
- * pack; NO_BIT: the object is not in the pack. Searching the bits in the order
- * of the pack costs a few steps for each object, because most objects are
- * stored next to each other.
+ * For each object in the list found->objects, find its bit: the position in the
+ * pack. NO_BIT: the object is not in the pack. Most of the objects are stored
+ * next to each other. So they are searched in the order of the pack, which
+ * costs a few steps for each.
  */
 static int find_bits(uint32_t *bits, const struct found *f)
 {

@@ -84,8 +84,9 @@ struct found {
 	/* owned: all objects to send that are not in `packed` */
 	struct walk_items objects;
 	/*
-	 * Owned: if `pb` is NULL, the objects of `packed`, with their types and
-	 * names. If `near` is set, only those that the answer `near` lacks.
+	 * Owned: the objects of `packed`, with their types and names, if they
+	 * were found without a bitmap index (`pb` is NULL). With `near`, only
+	 * those objects that the answer `near` lacks.
 	 */
 	struct walk_items walked;
 	/* Owned: the objects in the trees of the commits in `boundary`. */
@@ -98,8 +99,8 @@ struct found {
 	struct found_version *versions;
 	size_t version_nr;
 	/*
-	 * The file of kept deltas of an object directory. Has no deltas before
-	 * found_withhold_versions() opens the file.
+	 * A file of kept deltas: deltas that a repack has stored for later
+	 * requests. Empty until found_withhold_versions() opens the file.
 	 */
 	struct kept_deltas kept;
 	/* whether find_kept_open() was called */
@@ -126,8 +127,8 @@ struct found {
 	uint32_t *boundary;
 	size_t boundary_nr;
 	/*
-	 * Prepared pack content: stored bytes that are sent as they are, in
-	 * addition to all objects above. NULL: none.
+	 * Prepared pack content: stored bytes that are sent unchanged, together
+	 * with `packed` and `objects`. NULL: none.
 	 */
 	const struct prepared_content *content;
 	const struct odb_pack *content_pack; /* the pack of `content` */
@@ -282,8 +283,8 @@ int found_take_copies(struct found *found, struct packing_items *items,
 
 /*
  * Replaces FOUND_NEWEST_MAX in the search for delta bases if the history has a
- * shallow boundary. Each branch of the receiver then has its own edge commit,
- * and the trees of these edge commits have the best bases.
+ * shallow boundary. The trees of the receiver's commits at the boundary have
+ * the best bases, and each branch may have its own commit there.
  */
 #define FOUND_EDGES_MAX 16
 
@@ -309,26 +310,25 @@ int found_name_items(const struct found *found, struct packing_items *items,
 bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 
 /*
- * Append to the items, as external delta bases with their sizes, objects that
- * the receiver has. There are two kinds:
+ * Append objects that the receiver has to `items`, as delta bases that are not
+ * written (external bases), with their sizes. There are two kinds:
  * - the old version of each withheld object (an object that is not copied), if
- *   no delta has been made for the withheld object yet;
+ *   the withheld object has no new delta yet;
  * - boundary trees and blobs that share type and name hash with a planned item
- *   that is stored whole or will be deflated anew. Other boundary objects would
- *   cost a look-up each and seldom be chosen.
+ *   that is stored whole or will be deflated anew.
  *
- * An object that is an item to write is not appended, even if the receiver has
- * it. Returns 0 or a negative error code.
+ * An object that is itself an item to write is not appended. Returns 0 or a
+ * negative error code.
  */
 int found_add_bases(struct found *found, struct packing_items *items,
 		    struct error *err);
 
 /*
- * Append objects of the newest wanted trees to the items, as external delta
- * bases. Only objects for which is_sent() returns true are appended, because
- * the receiver gets them in copied spans (runs of stored entries) of this pack.
- * If fewer than two commits are sent, nothing is done. Returns 0 or a negative
- * error code.
+ * Append objects of the newest wanted trees to `items`, as delta bases that are
+ * not written as items (external bases). These objects are sent as well:
+ * is_sent() must be true for each, which means that its stored bytes are copied
+ * to this pack. If fewer than two commits are sent, nothing is done. Returns 0
+ * or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,

@@ -26,7 +26,7 @@ uint64_t packing_price_walk(const struct packing_request *request,
 
 /*
  * Returns the price of applying a filter to objects that a bitmap index has
- * found. Only a limit of the size of blobs has a price; for other filters and
+ * found. Only the filter blob:limit has a price. For other filters, and for
  * NULL (no filter), returns 0.
  */
 uint64_t packing_price_filter(const struct filter *filter, uint64_t object_nr);

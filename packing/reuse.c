@@ -15,7 +15,10 @@ struct reuse {
 	 */
 	struct reuse_part *parts;
 	size_t part_nr;
-	/* the part that objects are copied from now; the last one of `parts` */
+	/*
+	 * the last one of `parts`: the pack from which objects are copied at
+	 * present
+	 */
 	struct reuse_part *part;
 	struct pack_writer *writer;
 	/* the state of copying from the part's pack */
@@ -26,8 +29,8 @@ struct reuse {
 	 */
 	uint32_t done_bit;
 	/*
-	 * The bits of objects that could not be copied. Empty, without memory,
-	 * if there are none so far.
+	 * The bits of objects that could not be copied. The set has no memory
+	 * until there is such an object.
 	 */
 	struct bitset *left_over;
 	/*
@@ -165,9 +168,9 @@ static struct reuse_part *part_of(const struct reuse *u, uint32_t bit)
 }
 
 /*
- * Find a bit that stands for a delta base. If several packs have the base, only
- * some of these copies may have bits. The bit of the copy in the pack of the
- * delta is preferred. Returns false if no copy has a bit.
+ * Find the bit of a delta base with the raw id `raw`. The copy of the base in
+ * the pack of the delta is preferred, if there are several copies. Returns
+ * false if no copy has a bit.
  */
 static bool find_bit(const struct reuse *u, uint32_t pack_pos,
 		     const uint8_t *raw, uint32_t *bit)

@@ -99,8 +99,8 @@ static int load_left_over(struct send *s, const struct bitset *left_over,
 }
 
 /*
- * Minimum number of objects in a pack for which we assume that the delta search
- * that made the pack had enough candidates.
+ * A pack with at least this number of objects probably has good deltas: the
+ * search that made it had enough candidates.
  */
 #define SETTLED_MIN 1000
 
@@ -236,15 +236,15 @@ static int make_chain_deltas(struct send *s, struct error *err)
 }
 
 /*
- * Make deltas for objects whose stored form cannot be sent: against older
- * versions that the receiver has, and against other objects of their stored
- * delta chains.
+ * Make deltas for objects whose stored form cannot be sent. Their bases are
+ * older versions that the receiver has, or other objects of their stored delta
+ * chains.
  *
  * Also add objects of the receiver as bases for the delta search. With a
- * shallow boundary, many of these bases are useful. So they are added before
- * deltas are made from stored chains, and items that fit to these bases are
- * left to the delta search. Without a shallow boundary, the bases are added at
- * the end, when only few items still need a base.
+ * shallow boundary, many of these bases are useful, so they are added first. An
+ * item with such a possible base then waits for the delta search, and gets no
+ * delta from its stored chain. Without a shallow boundary, the bases are added
+ * at the end, when only few items still need a base.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {

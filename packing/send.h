@@ -320,9 +320,9 @@ struct packing_report {
 	 */
 	const char *no_bitmap;
 	/*
-	 * How a response plan was used (plans/plan-cache.h), which records the
-	 * pieces of an earlier pack; a constant string: "made", "hit", "joined"
-	 * or "bypassed". NULL: there are no plans.
+	 * How a response plan was used, a constant string: "made", "hit",
+	 * "joined" or "bypassed". A response plan records the pieces of an
+	 * earlier pack (plans/plan-cache.h). NULL: there are no plans.
 	 */
 	const char *response_plan;
 	/*

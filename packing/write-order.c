@@ -48,10 +48,10 @@ static void place(struct ordering *o, uint32_t item)
 #define CLASS_NR (2 << (2 + RANK_BITS))
 
 /*
- * Returns the rank of an object in the order of a pack: the tip island (the
- * trees at chosen tips) comes first, then layer by layer. Within the tip
- * island, objects that HEAD does not reach come first, so that HEAD's part is
- * next to the other objects of HEAD.
+ * Returns the rank of an object in the order of a pack. The tip island (the
+ * trees at chosen tips) comes first: objects that HEAD does not reach, then
+ * those that HEAD reaches. All other objects follow, layer by layer, beginning
+ * with the layer of HEAD.
  */
 static unsigned rank_of(const struct islands *islands, uint32_t obj_pos)
 {

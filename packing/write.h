@@ -37,7 +37,11 @@ struct write_options {
 	bool check;
 	/* zlib level; -1: zlib's default */
 	int compression;
-	/* Borrowed: the whole copies of PACKING_KEPT items; NULL: none. */
+	/*
+	 * Borrowed: the file from which PACKING_KEPT items are copied. It
+	 * stores these objects whole and compressed. NULL: there are no such
+	 * items.
+	 */
 	const struct kept_deltas *kept;
 	/* maximum bytes of the pack, with its trailer; 0: no limit */
 	uint64_t max_len;
