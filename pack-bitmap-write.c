@@ -80,9 +80,9 @@ static void set_update(struct bitmap_build_input *input,
 }
 
 /*
- * Returns the part of a memory limit that is left for bitmaps, in bytes, when
- * the lists of new objects are stored. A limit of 0 means no limit, and is
- * returned unchanged.
+ * Returns the memory limit for bitmaps, in bytes: `limit` without the memory
+ * that the lists of new objects take, at least 1. If `limit` is 0 (no limit),
+ * returns 0.
  */
 static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 {

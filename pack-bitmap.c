@@ -129,7 +129,7 @@ static int take_midx_order(struct pack_bitmap *pb, struct odb_midx *om,
 		ret = pack_midx_order_init_unproven(&pb->order, &om->midx,
 						    &why);
 	/*
-	 * If the order could be read from the chunks BTMP and RIDX, it is used
+	 * If the order could be read from the chunks BTMP and RIDX, use it
 	 * without verification. If BTMP is damaged, read the order from RIDX
 	 * alone, and verify it.
 	 */

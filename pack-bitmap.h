@@ -214,15 +214,15 @@ struct pack_bitmap_query {
 	bool filter_wants;
 	/*
 	 * Use a boundary traversal (bitmap/fill.h), which is faster but not
-	 * exact. No object that the client lacks is missing from the result.
-	 * But the result may have objects that the haves reach, if they reach
-	 * them only through commits that the wants do not reach.
-	 * `uninteresting` may then lack these objects.
+	 * exact. The result has all objects that the client lacks. It may also
+	 * have objects that the client has: those that the haves reach only
+	 * through commits that the wants do not reach. `uninteresting` may lack
+	 * these objects.
 	 */
 	bool inexact;
 	/*
-	 * true: only commits are needed; objects of other types in the result
-	 * mean nothing
+	 * true: only commits are needed; the result may have wrong bits for
+	 * objects of other types
 	 */
 	bool commits_only;
 	/*
@@ -344,10 +344,11 @@ struct pack_bitmap_write {
 	/* tips that form pseudo-merges; NULL: make no pseudo-merges */
 	const struct pseudo_tips *pseudo;
 	/*
-	 * An older index whose bitmaps are kept, and the bitmaps to add to
-	 * these. `enumerated`, `is_tip` and `pseudo` are then ignored, and
-	 * `previous` is emptied. For a layer, only `update` is set. If both are
-	 * NULL, everything is chosen and built from scratch.
+	 * `previous`: an older index whose bitmaps are kept. `update`: the
+	 * bitmaps to add to these. With both, `enumerated`, `is_tip` and
+	 * `pseudo` are ignored, and `previous` is emptied. For a layer, only
+	 * `update` is set. If both are NULL, everything is chosen and built
+	 * from scratch.
 	 */
 	struct bitmap_previous *previous;
 	const struct bitmap_update *update;

@@ -52,9 +52,9 @@ int bitmap_filter_apply(const struct bitmap_filter *bf, struct bitset *packed,
 			struct walk_items *others, struct error *err);
 
 /*
- * Removes from `packed` the objects that `filter` omits. `packed` has all
- * objects that the receiver's commits reach. The receiver fetched with this
- * filter, so it may lack the removed objects.
+ * The receiver fetched with `filter`, so it may lack the objects that the
+ * filter omits. Removes these objects from `packed`, the set of all objects
+ * that the receiver's commits reach.
  */
 void bitmap_filter_undecided(const struct bitmap_file *file,
 			     const struct filter *filter,

@@ -15,10 +15,11 @@
 #include "trees/treewalk.h"
 
 /*
- * Looking up an id in a table of the undecided objects is ten times faster than
- * searching the bitmap index, but the table must be made first. For `nr`
- * undecided objects, the table is made after nr / LOOKUPS_RATIO lookups in the
- * index. If `nr` exceeds LIST_MAX, no table is made.
+ * An undecided object is one that the wants reach, and that was not found in
+ * the haves yet. Looking up an id in a table of these objects is ten times
+ * faster than searching the bitmap index, but the table must be made first. For
+ * `nr` undecided objects, the table is made after nr / LOOKUPS_RATIO lookups in
+ * the index. If `nr` exceeds LIST_MAX, no table is made.
  */
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
@@ -32,7 +33,8 @@ struct slot {
 };
 
 /*
- * A hash table of the undecided objects, with linear probing. A slot has only 8
+ * A hash table of the undecided objects: objects that the wants reach, and that
+ * were not found in the haves yet. Uses linear probing. A slot has only 8
  * bytes, because filling a larger table would take longer than all lookups.
  */
 struct list {
@@ -135,10 +137,10 @@ static int note_undecided(struct settling *s)
 }
 
 /*
- * Finds the bit of an object by its id. Searches the table of undecided
- * objects, or the bitmap index if the table was not made yet. Returns false if
- * the object is not found. An undecided object is always found. Other indexed
- * objects are found only before the table is made.
+ * Finds the bit of an object by its id. An undecided object (not yet known to
+ * be in the haves) is always found. Other indexed objects are found only in the
+ * bitmap index, which is searched until the table of undecided objects is made.
+ * Returns false if the object is not found.
  */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {
@@ -156,8 +158,8 @@ static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 }
 
 /*
- * Marks an object as uninteresting (the receiver has it) and returns true, if
- * the object was undecided. For any other object, returns false.
+ * If an object was undecided, marks it as uninteresting (the receiver has it)
+ * and returns true. For any other object, returns false.
  */
 static bool settle(struct settling *s, const uint8_t *raw)
 {
@@ -196,9 +198,9 @@ static int settle_entries(struct settling *s, const struct odb_object *tree,
 }
 
 /*
- * Reads a tree that settle() has just marked as uninteresting. Marks the
- * undecided objects in the tree, and below it, as uninteresting. Returns 0 or a
- * negative error code.
+ * Reads a tree that settle() has just marked as uninteresting (the receiver has
+ * it). Marks the undecided objects in the tree, and below it, as uninteresting
+ * too. Returns 0 or a negative error code.
  */
 static int settle_tree(struct settling *s, uint32_t tree_pos, unsigned depth)
 {

@@ -121,9 +121,9 @@ static void note_chain(struct build *b, size_t entry)
 }
 
 /*
- * An XOR with the bitmap of `entry` makes the XOR chain of `entry` longer.
- * Returns the maximum number of words by which the chain may grow, or 0 if the
- * chain already has its maximum length.
+ * Returns by how many words the XOR chain of `entry` may grow, if another
+ * bitmap is stored as an XOR with the bitmap of `entry`. Returns 0 if the chain
+ * already has its maximum length.
  */
 static size_t chain_room(const struct build *b, size_t entry)
 {

@@ -148,9 +148,9 @@ static size_t first_guess(const struct choosing *s, size_t most)
 }
 
 /*
- * Returns the next density to try. The density `dense_nr` has resulted in
- * bitmaps of `words` words. If this is over the limit, the next density is
- * lower by at least a quarter.
+ * Returns the next density to try. The bitmaps of the density `dense_nr` have
+ * `words` words. If `words` is over the limit, the next density is lower by at
+ * least a quarter.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 size_t words)
@@ -306,9 +306,9 @@ static int add_tips(const struct choosing *s, struct extension *x,
 }
 
 /*
- * Returns the estimated number of words of default pseudo-merges: 20 bytes for
- * each commit, and for the objects half the size of an uncompressed bitmap per
- * pseudo-merge.
+ * Returns the estimated number of words of default pseudo-merges. Each takes 20
+ * bytes for each of its commits, and half the size of an uncompressed bitmap
+ * for its objects.
  */
 static size_t estimate_groups(const struct choosing *s,
 			      const struct pseudo_groups *groups)

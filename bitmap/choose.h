@@ -48,8 +48,8 @@
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*
- * The search for a density ends when at most this part of the budget is unused:
- * 1 / CHOOSE_LEFT_PART.
+ * The search for a density ends when at most 1 / CHOOSE_LEFT_PART of the budget
+ * is unused.
  */
 #define CHOOSE_LEFT_PART 16
 /*

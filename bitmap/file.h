@@ -149,8 +149,8 @@ struct bitmap_file {
 	 */
 	const uint8_t *hash_cache;
 	/*
-	 * Pseudo-merges of this file. If this file has none, the pseudo-merges
-	 * of `base`. All fields are zero if there are none.
+	 * Pseudo-merges of this file; if this file has none, those of `base`.
+	 * All fields are zero if neither file has any.
 	 */
 	struct pseudo_merges pseudo;
 	/* offset in the file at which the last entry ends */

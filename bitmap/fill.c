@@ -313,16 +313,16 @@ static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 }
 
 /*
- * Number of walked commits after which the walk first tries again to use
- * pseudo-merges. Further tries follow each time that the number of walked
- * commits has doubled.
+ * After this number of walked commits, pseudo-merges are tried again for the
+ * first time. They are tried again each time that the number of walked commits
+ * has doubled.
  */
 #define PSEUDO_FIRST 16
 
 /*
- * Tries to use pseudo-merges again after certain numbers of walked commits. The
- * tries are so seldom that they cost little compared to the walk. Returns 0 or
- * a negative error code.
+ * Tries again to use pseudo-merges, each time that the number of walked commits
+ * has doubled. So the tries cost little compared to the walk. Returns 0 or a
+ * negative error code.
  */
 static int retry_pseudo_merges(struct bitmap_side *f, struct error *err)
 {
@@ -440,8 +440,8 @@ static int fill_entries(struct bitmap_side *f, const struct odb_object *tree,
 }
 
 /*
- * Adds a tree and the objects below it. If the set already has the tree, it
- * also has all objects below the tree.
+ * Adds a tree and the objects below it. Does nothing if the set already has the
+ * tree: it then has the objects below the tree too.
  */
 static int fill_tree(struct bitmap_side *f, uint32_t tree_pos,
 		     uint32_t name_hash, unsigned depth, struct error *err)

@@ -248,8 +248,8 @@ struct class_tips {
 	 */
 	size_t reached;
 	/*
-	 * of the commits in `reached`, the number that the request need not
-	 * walk if pseudo-merges are made
+	 * of the `reached` commits, the number that a request for all tips of
+	 * the class need not walk if pseudo-merges are made
 	 */
 	size_t saved;
 };

@@ -14,8 +14,8 @@ struct writing {
 	 */
 	uint64_t *offs;
 	/*
-	 * owned: pairs of a commit's bit_pos and the number of a pseudo-merge
-	 * with this commit, sorted by bit_pos
+	 * owned: pairs (bit_pos of a commit, number of a pseudo-merge that
+	 * contains the commit), sorted by bit_pos
 	 */
 	struct sort_item *members;
 	size_t member_nr, member_alloc;

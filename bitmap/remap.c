@@ -77,9 +77,9 @@ static int add_bits(struct bitmap_remap *map, const struct bitmap_space *from,
 		uint32_t at = match[bitmap_space_idx_pos(from, bit)];
 
 		/*
-		 * The object has no new bit, because the new index lacks it. Or
-		 * the old index has the object twice, and the new bit belongs
-		 * to the first copy.
+		 * The object has no new bit if the new index lacks the object.
+		 * It also has none if the old index has the object twice: the
+		 * new bit then belongs to the first copy.
 		 */
 		if (at == UINT32_MAX ||
 		    bitset_test(&map->is_old, new_bits[at])) {

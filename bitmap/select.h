@@ -52,10 +52,10 @@
 #define SELECT_PLAIN_FAR_GAP 5000
 
 /*
- * Returns the largest useful dense_nr for an index with this many objects. In a
- * small index, a higher density costs more than it saves: walks are short
- * anyway. In addition, the bits of a commit's objects are scattered, so each
- * further bitmap is large.
+ * Returns the largest useful density (dense_nr) for an index with this many
+ * objects. In a small index, a higher density costs more than it saves. Walks
+ * are short anyway, and each further bitmap is large, because the bits of a
+ * commit's objects are scattered.
  */
 size_t bitmap_select_dense_nr(size_t object_nr);
 

@@ -149,11 +149,11 @@ struct bitmap_space_part {
 };
 
 /*
- * Lists the parts in the order of their bits. *parts is malloc()ed and has *nr
- * elements; parts without bits are omitted. In the index of a single pack, an
- * object's bit is first + pack_pos, where pack_pos is the object's position in
- * the pack. In a multi-pack-index a pack may have more objects than bits.
- * Returns 0 or ERR_NOMEM.
+ * Lists the packs' ranges of bits, in ascending order. *parts is malloc()ed and
+ * has *nr elements; packs without bits are omitted. In the index of a single
+ * pack, an object's bit is first + pack_pos, where pack_pos is the object's
+ * position in the pack. In a multi-pack-index a pack may have more objects than
+ * bits. Returns 0 or ERR_NOMEM.
  */
 int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 		       const struct bitmap_space *space);

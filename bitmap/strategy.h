@@ -56,8 +56,8 @@ struct bitmap_plan {
 	 */
 	uint32_t want_commits;
 	/*
-	 * of the commits counted in want_commits, the number of those that no
-	 * bitmap of a wanted commit contains; 0 if unknown
+	 * of the want_commits commits, the number of those that no bitmap of a
+	 * wanted commit contains; 0 if unknown
 	 */
 	uint32_t want_beyond;
 	/*

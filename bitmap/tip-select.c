@@ -48,8 +48,8 @@ struct tip_selecting {
 	uint32_t *tips, *walked;
 	size_t tip_nr;
 	/*
-	 * owned: scratch memory: the far tips, sorted by the depth of their
-	 * limits
+	 * owned: scratch memory for sorting the far tips (whose requests walk
+	 * far) by the depth of their limits
 	 */
 	struct sort_item *by_limit;
 	/*
@@ -208,8 +208,8 @@ static int sort_tips(struct tip_selecting *s)
 /*
  * Picks a commit whose bitmap shortens the walk of a request for `tip`. Goes
  * back from the tip, at most to the limit: the oldest commit that may serve the
- * tip. A commit on this way that is picked already serves this tip too. If
- * there is none, the limit is picked.
+ * tip. Takes the first commit on this way that was already picked for another
+ * tip. If there is none, picks the limit.
  */
 static void pick_for(struct tip_selecting *s, uint32_t tip, uint32_t walked)
 {
@@ -238,9 +238,9 @@ static int compare_picks(const void *a, const void *b)
 }
 
 /*
- * Selects the picked commits that save requests the most walked commits, up to
- * the maximum number of selected commits. If a picked commit serves only one
- * tip, the tip itself is selected instead.
+ * Selects those picked commits whose bitmaps shorten the walks of requests
+ * most, up to the maximum number of selected commits. If a picked commit serves
+ * only one tip, the tip itself is selected instead.
  */
 static void take_picks(struct tip_selecting *s)
 {

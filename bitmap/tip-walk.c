@@ -102,8 +102,8 @@ static void add_tip(struct tip_walk *walk, uint32_t tip, size_t i)
 }
 
 /*
- * Merges the mark of a child into the mark of its parent, the commit with this
- * rank. Adds the parent to the commits that the pass must visit.
+ * Merges the mark of a commit into the mark of its parent, the commit with the
+ * rank `rank`. Adds the parent to the commits that the pass must visit.
  */
 static void add_child(struct tip_walk *walk, uint32_t rank,
 		      const struct tip_walk_mark *child)
