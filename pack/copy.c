@@ -84,9 +84,9 @@ static void begin_entry(struct pack_copy *copy, uint32_t pack_pos, uint64_t at)
 }
 
 /*
- * Compares the CRCs of copied entries with the pack index, for the entries
- * that end in the next `len` bytes. `at` is the offset of these bytes in the
- * pack. Returns 0 or ERR_CORRUPT.
+ * Computes the CRCs of copied entries from their next `len` bytes, which are at
+ * offset `at` of the pack. Compares the CRC of each entry that ends in these
+ * bytes with the pack index. Returns 0 or ERR_CORRUPT.
  */
 static int check(struct pack_copy *copy, const uint8_t *bytes, uint64_t at,
 		 uint64_t len, struct error *err)
@@ -136,9 +136,9 @@ static size_t piece_len(const struct pack_copy *copy,
 			const struct pack_writer *writer, uint64_t left)
 {
 	/*
-	 * Small pieces stay in the CPU cache from hashing to writing. Pinned
-	 * bytes that are neither hashed nor checked are not read here. So
-	 * these bytes are passed on as one piece.
+	 * Pinned bytes that are neither hashed nor checked are passed on as one
+	 * piece. Other bytes are copied in small pieces, so that a piece is
+	 * still in the CPU cache when it is written after hashing.
 	 */
 	bool is_unread = copy->is_pinned && writer->has_checksum && !copy->rev;
 

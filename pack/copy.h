@@ -27,8 +27,8 @@ struct pack_copy {
 	/* owned: a descriptor of the pack's file, or -1 */
 	int fd;
 	/*
-	 * whether the sink gets the bytes with put_pinned() and may use them
-	 * later
+	 * true: the sink gets the bytes by put_pinned(), and may still use them
+	 * after the call
 	 */
 	bool is_pinned;
 	/* offset in the pack before which mapped pages were released */

@@ -38,9 +38,9 @@ enum {
 	 */
 	DIAGONAL_MIN = 8,
 	/*
-	 * After the end of a copy instruction, the base bytes that would come
-	 * next are compared with the target, at each of this number of target
-	 * positions.
+	 * Number of target positions after a copy instruction at which the
+	 * search checks whether the copy could continue, at the same distance
+	 * between base and target.
 	 */
 	DIAGONAL_REACH = 256,
 	/* length of the longest copy that a later match may replace */
@@ -542,9 +542,9 @@ static bool hopeless(const struct maker *m, size_t at)
 
 /*
  * Skips target positions that cannot begin a match. Returns the first position
- * in [at, end) at which a match may begin, or `end` if there is none. A match
- * may begin where the tag byte does not rule out the hash of the block at the
- * position, or where the last copy could continue.
+ * in [at, end) at which a match may begin, or `end` if there is none. There are
+ * two kinds of such positions: the base may have a block with the hash of the
+ * bytes there, according to a tag byte; or the last copy could continue there.
  */
 static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 {

@@ -68,8 +68,8 @@ struct pack {
 	 */
 	bool keeps_pages;
 	/*
-	 * true: the pack stays open until all answers of requests that use it
-	 * are sent. So pack_sink.put_pinned() may get its bytes. Set by the
+	 * true: the pack stays open until every response that uses it was sent.
+	 * So pack_sink.put_pinned() may get bytes of the pack. Set by the
 	 * caller before the pack is used.
 	 */
 	bool is_pinned;

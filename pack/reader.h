@@ -135,10 +135,11 @@ int pack_reader_info(struct pack_reader *reader, struct pack *pack,
 /*
  * Passes the inflated bytes of the entry at `offset` to `fn` in pieces, from
  * first to last. *entry is the header, parsed by pack_entry_at(); it must not
- * be a delta. A nonzero result of `fn` ends the reading and is returned.
- * Otherwise returns 0, or ERR_CORRUPT, with pack and offset in the message, if
- * the entry does not inflate to its size. `fn` may have received all bytes by
- * then.
+ * be a delta.
+ *
+ * Returns 0 on success. If `fn` returns a nonzero value, stops and returns this
+ * value. Returns ERR_CORRUPT if the entry does not inflate to its size, with
+ * pack and offset in the message. `fn` may then have received all bytes.
  */
 int pack_pieces(const struct pack *pack, uint64_t offset,
 		const struct pack_entry *entry, struct inflater *inf,
