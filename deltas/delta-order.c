@@ -40,9 +40,8 @@
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 
 /*
- * A segment with fewer objects than this never ends between objects of one
- * name. A segment with at least this number of objects may end there if it also
- * has twice its intended weight.
+ * Objects of one name are split between two segments only if the first segment
+ * then has at least this number of objects, and twice its intended weight.
  */
 #define SPLIT_OBJECTS_MIN 8192
 /*
@@ -375,11 +374,11 @@ static int sort_by_path(struct delta_order *order,
 }
 
 /*
- * Take away as targets of this pass: each delta whose base is in another
- * segment, and all other objects of its delta chain. The depth of such a delta
- * must not change while its segment is searched. But it would grow if the
- * thread that searches the other segment turned an object of the chain into a
- * delta. There are few such chains. Returns 0 or ERR_NOMEM.
+ * Keep some candidates from being targets of this pass: each delta whose base
+ * is in another segment, and the other objects of its delta chain. The depth of
+ * such a delta must not change while its segment is searched. It would grow if
+ * the thread that searches the other segment turned an object of the chain into
+ * a delta. There are few such chains. Returns 0 or ERR_NOMEM.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

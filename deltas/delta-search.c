@@ -55,7 +55,7 @@ static bool has_base(const struct packing_item *item)
 
 /*
  * Returns an array that has, for each item, the length of the longest delta
- * chain that starts from the item. Lengths above `depth` are all stored as
+ * chain that is built on the item. Lengths above `depth` are all stored as
  * `depth` + 1: such an item cannot become a delta. Returns NULL if memory runs
  * out.
  */

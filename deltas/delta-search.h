@@ -105,8 +105,8 @@ int delta_search_remake(const struct packing_items *list, uint32_t item,
  * become a base again. A candidate that became a delta of the greatest depth
  * cannot be a base and does not enter the window.
  *
- * If objects have layers (islands/islands.h), each layer has its own share of
- * the window, which is as large as a whole window without layers.
+ * If objects have layers (islands/islands.h), each layer has its own part of
+ * the window. Each part is as large as a whole window without layers.
  *
  * One window per thread.
  */
@@ -122,12 +122,12 @@ struct delta_window;
 /*
  * Make a window. Returns NULL if there is no memory. All arguments are
  * borrowed.
- * - heights: for each item, the length of the longest delta chain that starts
- *   from the item.
+ * - heights: for each item, the length of the longest delta chain that is built
+ *   on the item.
  * - depths: for each item that is already a delta, an upper bound of its depth.
  *   If the base is an earlier candidate of the same segment, the value is
- *   DELTA_WINDOW_BASE_DEPTH instead: the depth follows from the base. The
- *   window updates the table as it moves. NULL in the first pass.
+ *   DELTA_WINDOW_BASE_DEPTH instead: the depth is one more than that of the
+ *   base. The window updates the table as it moves. NULL in the first pass.
  */
 struct delta_window *delta_window_new(
 	const struct packing_items *list,

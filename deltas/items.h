@@ -38,7 +38,8 @@ enum packing_how {
 	/* a delta of item `base` that was made for this pack */
 	PACKING_DELTA,
 	/*
-	 * the object is copied from the file of kept deltas, which has it whole
+	 * the object is copied from the file of kept deltas, where it is stored
+	 * whole
 	 */
 	PACKING_KEPT,
 };
@@ -97,9 +98,11 @@ struct packing_item {
 	bool settled : 1;
 	/*
 	 * true: the item may become a delta of an object in its own pack. Set
-	 * for two kinds of items: a delta whose stored base is not sent, or is
-	 * forbidden by islands; and the whole object at the end of the delta
-	 * chain of a forbidden base.
+	 * for three kinds of items:
+	 * - a stored delta whose base is not sent;
+	 * - a stored delta whose base islands forbid;
+	 * - the whole object at the end of the delta chain of such a forbidden
+	 *   base.
 	 */
 	bool retry : 1;
 };
