@@ -49,9 +49,9 @@ struct chains {
 	size_t nr;
 	/*
 	 * Owned; indexed by obj_pos. For an object that is not sent: 1 plus the
-	 * number of an item that can replace the object as a delta base; 0: no
-	 * such item is known. The item is the first orphan whose stored delta
-	 * chain contains the object, or the external item of the object itself.
+	 * number of the item that replaces it as a delta base; 0: no such item
+	 * is known. This item is the first orphan whose stored delta chain
+	 * contains the object, or the external item of the object itself.
 	 */
 	uint32_t *heirs;
 };

@@ -107,12 +107,12 @@ struct fallback_chains_options {
 };
 
 /*
- * Set `retry` of planned items that are stored as deltas but would be sent
- * whole because their base is not sent. The delta search may then compare such
- * an item with other items of its pack. An item is marked only if another item
- * has the same type and name hash, because a search would rarely succeed
- * otherwise. Call this function before fallback_chains_make(). Returns 0 or
- * ERR_NOMEM.
+ * Set `retry` of planned items whose stored deltas cannot be copied because
+ * their bases are not sent. Without a new delta, such an item would be sent
+ * whole. With `retry`, the delta search may also compare the item with other
+ * items of its pack. An item is marked only if another item has the same type
+ * and name hash, because a search would rarely succeed otherwise. Call this
+ * function before fallback_chains_make(). Returns 0 or ERR_NOMEM.
  */
 int fallback_chains_retry(struct packing_items *items,
 			  const struct packs *packs, struct error *err);

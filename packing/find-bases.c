@@ -196,11 +196,13 @@ int found_add_sent(struct found *found, struct packing_items *items,
 }
 
 /*
- * Append external delta bases to the items: the old versions of withheld
- * objects, which are not copied (found->versions), and the boundary objects
- * whose key (kind_of()) is in `kinds`. An object that is written with this pack
- * is not appended. `item_of`: an index of the items that existed before the
- * call.
+ * Append external delta bases to the items:
+ * - the old versions of withheld objects, which are not copied
+ *   (found->versions);
+ * - the boundary objects whose key (kind_of()) is in `kinds`.
+ *
+ * An object that is written with this pack is not appended. `item_of`: an index
+ * of the items that existed before the call.
  */
 static int add_bases(struct found *found, struct packing_items *items,
 		     const struct item_index *item_of,

@@ -44,8 +44,9 @@ struct extending {
 	const struct packing_send_options *options;
 	struct prepared_wants file;
 	/*
-	 * true: try only answers that the client can get from another place,
-	 * such as a web server; false: try only the other answers
+	 * true: try only prepared answers that the client can get from another
+	 * place, such as a web server; false: try only the other prepared
+	 * answers
 	 */
 	bool is_elsewhere;
 	/* indexed like file.ids: ids that the clone wants */
@@ -117,7 +118,8 @@ static const struct prepared_answer *answer_of(
 }
 
 /*
- * Returns whether the wants of an answer and of the clone are nearly the same.
+ * Returns whether the wants of a prepared answer and of the clone are nearly
+ * the same.
  */
 static bool is_near(const struct extending *x,
 		    const struct prepared_wants_of *of)
@@ -129,11 +131,10 @@ static bool is_near(const struct extending *x,
 }
 
 /*
- * Returns the largest answer (by number of objects) that has fewer than `below`
- * objects and nearly the same wants as the clone. If x->is_elsewhere is true,
- * only answers that the client can get from another place are considered; if
- * false, only answers that the client cannot get there. NULL: there is no such
- * answer.
+ * Returns the largest prepared answer (by number of objects) that has fewer
+ * than `below` objects and nearly the same wants as the clone. x->is_elsewhere:
+ * consider only answers that the client can get from another place (true) or
+ * cannot get there (false). NULL: there is no such answer.
  */
 static const struct prepared_wants_of *next_answer(const struct extending *x,
 						   uint32_t below)
@@ -380,10 +381,9 @@ static int list_objects(struct extending *x, struct error *err)
 }
 
 /*
- * Add the boundary of the walk, commits of the prepared answer (a stored
- * response), to the boundary of the request. The trees of these commits are
- * good delta bases for the new objects, because the content of the answer is
- * sent first.
+ * The walk has ended at commits of the prepared answer (a stored response). Add
+ * these commits to the boundary of the request. Their trees are good delta
+ * bases for the new objects, because the content of the answer is sent first.
  */
 static int keep_boundary(struct extending *x, struct error *err)
 {

@@ -51,9 +51,9 @@
 #define BYTES_MORE (1 << 20)
 
 /*
- * Number of bits of a filter: a set of idx_pos modulo FILTER_BITS. An object
- * whose bit is not set is not among the changed objects, so it need not be
- * searched there. This is so for most objects of the prepared answer.
+ * Number of bits of a filter: bit idx_pos % FILTER_BITS is set for each changed
+ * object. Most objects of the prepared answer have no bit in the filter, so
+ * they need not be searched among the changed objects.
  */
 #define FILTER_BITS 8192
 
@@ -125,8 +125,8 @@ static void nearing_release(struct nearing *n)
 /* ---- comparing the prepared answer with the wanted commit */
 
 /*
- * Find the position of an object in the index of the answer's pack. Returns
- * false if the pack does not have the object.
+ * Find the position of an object in the index of the pack of the prepared
+ * answers. Returns false if the pack does not have the object.
  */
 static bool find_idx(const struct found *f, uint32_t obj_pos, uint32_t *idx_pos)
 {
@@ -409,8 +409,8 @@ static int try_answer(struct nearing *n, struct error *err)
 }
 
 /*
- * Try the prepared answers in the opened file found->prepared that are answers
- * to clones of depth 1. Returns 1 if the objects to send were found with the
+ * Try those prepared answers of the opened file found->prepared that were made
+ * for clones of depth 1. Returns 1 if the objects to send were found with the
  * help of one of them, 0 if none helps, or a negative error code.
  */
 static int try_answers(struct nearing *n, struct error *err)

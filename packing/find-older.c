@@ -51,9 +51,9 @@ static int mark(void *ctx, uint32_t new_pos, uint32_t old_pos,
 }
 
 /*
- * Compare the tree of a commit with the tree of a parent, and append the parent
- * to o->commits. If one of the two commits cannot be read, does nothing.
- * Returns 0 or ERR_NOMEM.
+ * Compare the tree of a commit with the tree of a parent, and mark the parent's
+ * objects that differ: older versions. Append the parent to o->commits. If one
+ * of the two commits cannot be read, do nothing. Returns 0 or ERR_NOMEM.
  */
 static int compare(struct older *o, uint32_t commit_nr, uint32_t parent)
 {

@@ -109,8 +109,9 @@ static int add_tags(struct found *f, struct error *err)
 }
 
 /*
- * Look for an answer in one object directory. Returns 1 if found->answer or
- * found->near was set, 0 if there is no answer, or a negative error code.
+ * Look for a prepared answer in one object directory. Returns 1 if
+ * found->answer or found->near was set, 0 if there is no answer, or a negative
+ * error code.
  */
 static int find_in(struct found *f, size_t dir_nr, struct error *err)
 {

@@ -17,8 +17,8 @@
 #include "packing/find-parts.h"
 
 /*
- * Maximum number of sent objects whose ids are listed. With such a list, only
- * some of the tags must be looked up.
+ * If at most this number of objects is sent, their ids are listed. Tags whose
+ * target is not in the list then need no look-up.
  */
 #define FEW_MAX 1024
 
@@ -43,7 +43,7 @@ struct tagging {
 	/*
 	 * Indexed by bit_pos: tags in the bitmap index for which no ref was
 	 * visited yet. If some are left when all refs were visited, the tags in
-	 * `unread` are read. The set has no memory if tags are not deferred:
+	 * `unread` are read. The set has no memory if `unread` is not used:
 	 * each tag is then read at once.
 	 */
 	struct bitset unnamed;
@@ -275,12 +275,13 @@ static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 }
 
 /*
- * Returns true if the target of a tag is certainly not sent. If false, the
- * target may be sent.
+ * Returns true if the target of a tag is certainly not sent, false if it may be
+ * sent.
  *
- * found->near is a prepared answer to a similar request. A target in this
- * answer is sent, but may not be in t->few. If the repack has listed a tag, and
- * the answer does not send this tag, the tag's target is not in the answer.
+ * With found->near (a prepared answer to a similar request), t->few lacks the
+ * objects of this answer. So a target that is not in t->few may still be sent.
+ * But if the repack has listed a tag, and the answer does not send this tag,
+ * the answer does not have the tag's target either.
  */
 static bool is_unsent(const struct tagging *t, const struct packing_tag *tag)
 {

@@ -2,11 +2,11 @@
 /*
  * Finds objects to send that are newer versions of objects that the receiver
  * has. A pack stores the newest version of a file whole, and older versions as
- * deltas of it. So a fetch of one commit would get whole files if stored bytes
- * were copied.
+ * deltas against it. So if stored bytes were copied, a fetch of one commit
+ * would get whole files.
  *
- * Therefore these objects are not copied. Each is sent as a new delta of the
- * receiver's version. Such a delta is called a fallback delta
+ * Therefore these objects are not copied. Each is sent as a new delta against
+ * the receiver's version. Such a delta is called a fallback delta
  * (packing/fallback-delta.h): no other base is tried. The same is done for two
  * other kinds of objects: stored deltas whose base is not sent, and objects
  * that are only in packs from which no spans (runs of neighbouring entries) are
@@ -53,10 +53,10 @@
  * A higher limit than BYTES_MAX_OF_MORE. It applies if there is a shallow
  * boundary and the commits to send are few (found->walked_few).
  *
- * Exception: if 2 or more commits are sent, it does not apply to orphans. An
- * orphan is an object whose stored delta has a base that is not sent. Its best
- * delta base is then often in another of the sent commits, not among the
- * receiver's objects.
+ * Exception: with 2 or more commits to send, this limit does not apply to
+ * orphans (objects whose stored delta has a base that is not sent). The best
+ * delta base of an orphan is then often in another of the sent commits, not
+ * among the receiver's objects.
  */
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
@@ -100,8 +100,8 @@
 #define LISTED UINT32_MAX
 
 /*
- * An object for which a new delta of the receiver's version (a fallback delta)
- * may be made.
+ * An object that may be sent as a fallback delta: a new delta against the
+ * version that the receiver has.
  */
 struct candidate {
 	struct walk_item item;
@@ -298,8 +298,8 @@ static int learn_older(struct versions *v, uint64_t size)
 
 /*
  * Returns whether an object is stored whole, or as a delta whose base the
- * receiver does not have. A new delta of the receiver's version can help in
- * these two cases only. Sets c->size and, if the object is stored whole,
+ * receiver does not have. Only in these two cases, a new delta against the
+ * receiver's version can help. Sets c->size and, if the object is stored whole,
  * c->stored.
  */
 static bool needs_base(struct candidate *c, struct versions *v)
@@ -324,9 +324,9 @@ static bool needs_base(struct candidate *c, struct versions *v)
 }
 
 /*
- * Returns whether the receiver certainly has `old_pos`, an object in the trees
- * of the receiver's commits. If a bitmap query has missed the object, adds it
- * to found->packed_uninteresting.
+ * Returns whether the receiver certainly has the object `old_pos`, which is in
+ * the trees of the receiver's commits. If a bitmap query has missed the object,
+ * adds it to found->packed_uninteresting.
  */
 static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 				enum object_type type)
@@ -343,10 +343,11 @@ static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 }
 
 /*
- * Returns whether the best way to send a candidate is its kept delta (stored by
- * a repack). This is so in two cases: the delta's base is the receiver's
- * version at the same path; or the base is sent too, and is a version between
- * the receiver's version and the candidate.
+ * Returns whether a candidate is best sent as its kept delta (stored by a
+ * repack). This is so if the delta's base is one of these:
+ * - the receiver's version at the same path;
+ * - a version that is sent too, and that is between the receiver's version and
+ *   the candidate.
  */
 static bool is_kept_best(const struct candidate *c)
 {
@@ -615,9 +616,9 @@ static int compare_trees(struct versions *v, const uint32_t *wants,
 
 /*
  * Remove the objects to send from found->packed_uninteresting, even if the
- * receiver has some of them. Suppose that an object Y to send stayed there.
- * Then an object X that is stored as a delta of Y could be copied. If Y were
- * sent as a delta of X, the receiver could unpack neither X nor Y.
+ * receiver has some of them. This prevents a cycle. If an object Y to send were
+ * in the set, another object X could be copied as a stored delta of Y. If Y
+ * were then sent as a delta of X, the receiver could unpack neither X nor Y.
  */
 static void unmark_sent(struct versions *v)
 {

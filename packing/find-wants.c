@@ -5,9 +5,9 @@
  * that no want is read from the pack.
  *
  * If the wants include all tags of the index, as in a request for all refs, no
- * tag is read either. The reason: if a tag refers to its target through other
- * tags, the other tags are wants too, and the peeled value of the ref is the
- * final target.
+ * tag is read either. The target of a tag is then taken from the peeled value
+ * of its ref. If there are other tags between the tag and this target, they are
+ * wants too.
  */
 #include <stdlib.h>
 

@@ -127,9 +127,9 @@ static void forget_undecided(struct found *f)
 }
 
 /*
- * If the walk has found few commits, store them in f->walked_few. Used with a
- * shallow history: the tree of each of these commits may have objects of which
- * the receiver has other versions.
+ * If the walk has found few commits, store them in f->walked_few. This is done
+ * for a shallow history. The tree of each of these commits may have objects of
+ * which the receiver has other versions.
  */
 static void keep_few(struct found *f, struct revwalk_result *revs)
 {

@@ -34,10 +34,9 @@ struct found_version {
 	 */
 	struct kept_delta kept;
 	/*
-	 * true: the receiver does not have `old`, but gets it as a part of
-	 * `packed`. A delta of the object against `old` makes no cycle: no
-	 * object in the delta chain of `old` is stored as a delta of the
-	 * object.
+	 * true: the receiver lacks `old`, but gets it as a part of `packed`. A
+	 * delta of the object against `old` makes no cycle: the object is not
+	 * in the stored delta chain of `old`.
 	 */
 	bool base_is_sent;
 };
@@ -92,9 +91,9 @@ struct found {
 	/* Owned: the objects in the trees of the commits in `boundary`. */
 	struct walk_items boundary_objects;
 	/*
-	 * Owned: versions that the receiver has of some of `objects`. These
-	 * objects were moved from `packed`, or were in `objects` before. The
-	 * moved objects are at the end of `objects`.
+	 * Owned: for some of `objects`, an older version that the receiver has.
+	 * These objects were moved from `packed` to the end of `objects`, or
+	 * were in `objects` before.
 	 */
 	struct found_version *versions;
 	size_t version_nr;
@@ -231,11 +230,12 @@ bool found_is_elsewhere(const struct found *found,
 int found_include_tags(struct found *found, struct error *err);
 
 /*
- * If the objects to send are a whole pack or a prepared answer (a stored
- * response), make them found->content and empty `packed`. A small set of
- * objects is not compared with prepared answers. Call this function only if
- * stored bytes may be copied and the receiver reads OFS_DELTA. A corrupt file
- * of prepared answers is ignored. Returns 0 or a negative error code.
+ * If stored content has exactly the objects to send, make it found->content and
+ * empty `packed`. Stored content is a whole pack, or a prepared answer (a
+ * stored response). A small set of objects is not compared with prepared
+ * answers. Call this function only if stored bytes may be copied and the
+ * receiver reads OFS_DELTA. A corrupt file of prepared answers is ignored.
+ * Returns 0 or a negative error code.
  */
 int found_look_for_stored(struct found *found, bool use_prepared,
 			  struct error *err);
@@ -252,14 +252,15 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    bool *left_out, struct error *err);
 
 /*
- * For a thin pack: choose objects that would be sent whole, and find the
- * versions at the same paths that the receiver has. Chosen objects move from
- * `packed` to `objects`. Returns 0 or a negative error code.
+ * For a thin pack: choose objects that would be sent whole, and find older
+ * versions of them (at the same path) that the receiver has. Chosen objects
+ * move from `packed` to `objects`. Returns 0 or a negative error code.
  *
- * If an object has a kept delta whose base the receiver has or gets, the object
- * is usually sent as this delta. For a limited number of other objects, a new
- * delta of the receiver's version is made. If the file of kept deltas is
- * damaged, *warning is set to the damage, unless there is a warning already.
+ * If an object has a kept delta (stored by a repack) whose base the receiver
+ * has or gets, the object is usually sent as this delta. For a limited number
+ * of other objects, a new delta against the older version is made. If the file
+ * of kept deltas is damaged, *warning is set to the damage, unless there is a
+ * warning already.
  */
 int found_withhold_versions(struct found *found, struct error *warning,
 			    struct error *err);
@@ -277,7 +278,7 @@ int found_take_copies(struct found *found, struct packing_items *items,
 
 /*
  * Maximum number of newest commits whose trees are read to find delta bases and
- * versions. The maximum applies to the wants and to the haves separately.
+ * older versions. The maximum applies to the wants and to the haves separately.
  */
 #define FOUND_NEWEST_MAX 4
 

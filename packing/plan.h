@@ -4,10 +4,10 @@
  * they are. A stored delta is kept if islands allow its base and the base is in
  * the new pack. For a thin pack, it suffices that the receiver has the base.
  *
- * If islands forbid the base of a stored delta, the object needs another base.
- * The delta search may find one, so the object is marked `retry`. The whole
- * object at the root of the forbidden base's delta chain is marked too: it may
- * become a delta of the first object.
+ * If islands forbid the base of a stored delta, the object needs another base,
+ * which the delta search may find. Therefore two objects are marked `retry`:
+ * the object itself, and the whole object at the root of the forbidden base's
+ * delta chain. The search may then make one of the two a delta of the other.
  */
 #ifndef PACKING_PLAN_H
 #define PACKING_PLAN_H

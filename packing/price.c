@@ -93,9 +93,9 @@ struct runs {
 };
 
 /*
- * Adds the objects and bytes of a sample of the runs of set bits to *r. A run
- * that begins less than `step` bits after the start of the previous one is
- * skipped.
+ * Adds the objects and bytes of a sample of the runs of set bits to *r. After a
+ * run in the sample, all runs that begin less than `step` bits after its start
+ * are skipped.
  */
 static void sample_runs(struct runs *r, const struct bitmap_space *space,
 			const struct bitmap_space_part *part,

@@ -88,10 +88,11 @@ int reuse_write(struct bitset *left_over, const struct reuse_request *request,
  */
 
 /*
- * Bytes of a pack that are copied to the new pack without a gap, from the
- * offset `in_off` to the next segment. An offset `off` of the pack becomes `off
- * - shift` in the new pack, modulo 2^64: new headers can be longer, so the new
- * offset may be larger than the old one.
+ * Bytes that are copied from a pack to the new pack without a gap. The segment
+ * begins at offset `in_off` of the pack, and ends where the next segment
+ * begins. Its byte at offset `off` of the pack is at `off - shift` in the new
+ * pack, modulo 2^64. (The new offset may be larger than the old one, because
+ * new headers can be longer.)
  */
 struct reuse_segment {
 	uint64_t in_off;
@@ -142,9 +143,9 @@ bool reuse_part_bit(const struct reuse_part *part, uint32_t pack_pos,
 
 /*
  * Start a segment: bytes of the pack from `in_off` on are copied to `out_off`
- * of the new pack, without a gap. Call this function after each gap. The new
- * segment may have the same shift as the one before it, because a header that
- * grew can make up for a gap of the same length. Returns 0 or ERR_NOMEM.
+ * of the new pack, without a gap. Call this function after each gap, even if
+ * in_off - out_off is still the same: a header may have grown by the length of
+ * the gap. Returns 0 or ERR_NOMEM.
  */
 int reuse_part_map(struct reuse_part *part, uint64_t in_off, uint64_t out_off);
 

@@ -290,10 +290,11 @@ static int take_copies(struct send *s, struct error *err)
 }
 
 /*
- * Choose how each item is sent. A repack may have stored compressed whole
- * copies of items (prepared/kept-deltas.h). For a clone without history, these
- * copies are used before the delta search. Otherwise a delta may be smaller, so
- * a copy is used only for an item for which no delta was found.
+ * Choose how each item is sent. Some items have a compressed whole copy that a
+ * repack has stored (prepared/kept-deltas.h). For a clone without history, all
+ * these copies are used, and only the other items enter the delta search. For
+ * other requests, a delta may be smaller, so the copy is used only if the
+ * search has found no delta.
  */
 static int prepare(struct send *s, struct error *err)
 {
@@ -439,8 +440,9 @@ static void expect_checksum(const struct send *s, struct pack_writer *writer)
 }
 
 /*
- * Minimum number of objects of a pack whose header is sent at once. Such a pack
- * seldom fits into one write, so its header needs no write of its own.
+ * If a pack has at least this number of objects, its header is sent before the
+ * first entry is read. A smaller pack often fits into one write, so its header
+ * waits for the entries.
  */
 #define EARLY_MIN 1024
 
@@ -538,8 +540,8 @@ static void leave_out_content(struct send *s)
 
 /*
  * Leave out the objects that the receiver gets from another place, and tell the
- * receiver which objects these are. If there are wants, the objects to send
- * must have been found before.
+ * receiver which objects these are. If the request has wants, call this after
+ * the objects to send were found.
  */
 static int leave_out(struct send *s, struct error *err)
 {

@@ -294,7 +294,8 @@ struct packing_report {
 	uint64_t bytes_recompressed;
 	/*
 	 * number of objects and bytes of the pack that the receiver gets from
-	 * another place (struct packing_elsewhere); not counted above
+	 * another place (struct packing_elsewhere); the other numbers do not
+	 * include them
 	 */
 	uint32_t objects_elsewhere;
 	uint64_t bytes_elsewhere;
@@ -326,8 +327,9 @@ struct packing_report {
 	 */
 	const char *response_plan;
 	/*
-	 * Why the response plan was bypassed, or why a plan that was made is
-	 * not stored on disk; a constant string. NULL: neither is the case.
+	 * A constant string: why the response plan was bypassed, or why a newly
+	 * made plan is not stored on disk. NULL: the plan was neither bypassed
+	 * nor left unstored.
 	 */
 	const char *no_response_plan;
 	uint32_t bitmaps_used, pseudo_merges_used;
