@@ -218,9 +218,9 @@ static void emit_copy(struct ewah *out, const uint8_t *p, bool big_endian,
 }
 
 /*
- * Combines a run of one operand with a chunk of `o`, the other operand.
- * `if_clear` and `if_set` are the bits of the result where a bit of `o` is
- * clear or set. If `if_clear` equals `if_set`, the result is a run.
+ * Combines a run of one operand with a chunk of `o`, the other operand. Where a
+ * bit of `o` is clear, the result has the bit of `if_clear`; where it is set,
+ * the bit of `if_set`. If `if_clear` equals `if_set`, the result is a run.
  */
 EWAH_INLINE void emit_half(struct ewah *out, const struct operand *o, size_t nr,
 			   uint64_t if_clear, uint64_t if_set)
