@@ -33,7 +33,10 @@ struct pack_bitmap {
 	const struct odb *odb; /* borrowed */
 	/* which objects the bits stand for; borrows from `odb` */
 	struct bitmap_space space;
-	/* owned: the order of the packs of a multi-pack-index */
+	/*
+	 * owned: the order of the objects of a multi-pack-index (its
+	 * pseudo-pack)
+	 */
 	struct pack_midx_order order;
 	bool order_is_proven;
 	char *path; /* owned */

@@ -61,7 +61,7 @@ struct settling {
 	 * when the table was made
 	 */
 	struct list list;
-	/* number of lookups in the index until `list` is made */
+	/* number of lookups in the index that are left until `list` is made */
 	size_t lookups_left;
 	struct error *err;
 };

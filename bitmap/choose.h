@@ -42,9 +42,9 @@
 
 /*
  * Budget of the commits that are spread over the history, in sixteenths of the
- * size of the plain selection. The budget is less than the whole size, because
- * our XORs are about a sixteenth larger than the smallest possible XORs: we
- * prefer short XOR chains.
+ * size of the plain selection. With the smallest possible XORs, the plain
+ * selection would be about a sixteenth smaller, but we prefer short XOR chains.
+ * So the budget is less than the whole size.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*

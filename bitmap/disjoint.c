@@ -17,7 +17,10 @@ struct disjoint {
 	 * row's commit
 	 */
 	uint32_t *commits;
-	/* indexed by bit_pos: objects that the commits found so far reach */
+	/*
+	 * indexed by bit_pos: objects that are reachable from the commits found
+	 * so far
+	 */
 	struct bitset reached;
 	struct bitset bits; /* the bitmap of one row */
 	struct bitset scratch;

@@ -57,7 +57,7 @@ struct bitmap_fill {
 	 * lookups
 	 */
 	struct bitmap_space_table table;
-	/* number of lookups before `table` was made */
+	/* number of lookups so far; counted until `table` is made */
 	uint32_t lookups;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;
 	/*

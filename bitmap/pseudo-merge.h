@@ -115,7 +115,7 @@ int pseudo_merges_each_of(const struct pseudo_merges *pm, uint32_t bit_pos,
  */
 int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
 
-/* ---- using them in a query */
+/* ---- using pseudo-merges in a query */
 
 /*
  * Finds the pseudo-merges that a query can use: those whose commits are all

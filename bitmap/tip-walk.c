@@ -17,7 +17,10 @@
 struct tip_walk_mark {
 	/* bit i: the i-th tip reaches the commit */
 	uint64_t reached[PASS_WORDS];
-	/* bit i: a bitmap that the i-th tip reaches contains the commit */
+	/*
+	 * bit i: the commit is in the bitmap of a commit that the i-th tip
+	 * reaches
+	 */
 	uint64_t covered[PASS_WORDS];
 };
 

@@ -436,7 +436,7 @@ static int choose_groups(struct updating *s)
 	return ret;
 }
 
-/* ---- the commits to build from */
+/* ---- the commits whose new objects are needed */
 
 static int find_built(struct updating *s)
 {
