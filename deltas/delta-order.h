@@ -96,8 +96,8 @@ int delta_order_init(struct delta_order *order,
 		     const struct delta_search_options *options);
 
 /*
- * Split the same candidates into segments for another pass. Returns 0 or
- * ERR_NOMEM.
+ * Order the same candidates for another pass, and split them into segments
+ * again. Returns 0 or ERR_NOMEM.
  */
 int delta_order_pass(struct delta_order *order,
 		     const struct packing_items *list,

@@ -87,7 +87,7 @@ struct ewah {
 	size_t word_nr, word_alloc;
 	/* size of the uncompressed bitmap in bits */
 	size_t bits;
-	/* index of the RLW that counts the appended words */
+	/* index of the last RLW, whose counts grow when words are appended */
 	size_t last_rlw;
 };
 

@@ -74,7 +74,9 @@ enum {
 struct delta_index {
 	const uint8_t *base; /* borrowed */
 	size_t len;
-	/* number of bytes of this allocation */
+	/*
+	 * size in bytes of the allocation that holds this struct and its arrays
+	 */
 	size_t size;
 	/*
 	 * distance in bytes between the starts of two indexed blocks of the

@@ -10,7 +10,7 @@
 #include "pack/ids.h"
 
 enum {
-	/* maximum of the average number of ids in a range */
+	/* maximum number of ids in a range, on average */
 	IDS_PER_RANGE = 4,
 	BITS_MIN = 8,
 };
