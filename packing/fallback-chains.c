@@ -272,7 +272,7 @@ int fallback_chains_make(struct packing_items *items,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
-/* Returns whether the pack of an item stores it as a delta. */
+/* Returns whether an item is stored as a delta in its pack. */
 static bool is_stored_delta(const struct packing_item *item,
 			    const struct packs *packs)
 {

@@ -26,7 +26,10 @@ static uint64_t kind_of(uint8_t type, uint32_t name_hash)
  */
 #define KINDS_MIN_BYTES 65536
 
-/* Returns whether a base should be found for this item. */
+/*
+ * Returns whether a delta base should be found for an item: an item that will
+ * be deflated anew or, with `stored_too`, one that is stored whole.
+ */
 static bool wants_base(const struct packing_item *item, bool stored_too)
 {
 	return !item->is_external && !item->settled &&

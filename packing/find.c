@@ -31,7 +31,10 @@
 /* The bit of an object that is not in the pack. */
 #define NO_BIT UINT32_MAX
 
-/* Minimum number of wants whose types are taken from the bitmap index. */
+/*
+ * If there are at least this many wants, their types are taken from the bitmap
+ * index.
+ */
 #define MANY_WANTS 64
 
 struct finding {

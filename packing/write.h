@@ -23,7 +23,7 @@ struct write_report {
 	uint32_t reused_deltas;
 	/* bytes of zlib streams that were copied as they are stored */
 	uint64_t bytes_verbatim;
-	/* number of bytes of zlib streams made for this pack */
+	/* total bytes of the zlib streams that were newly made for this pack */
 	uint64_t bytes_recompressed;
 };
 
