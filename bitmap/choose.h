@@ -4,12 +4,13 @@
  * bitmap/tip-select.h) and pseudo-merges (bitmap/pseudo-select.h). An index is
  * made from scratch (choose.c), or adds to an older one (update.c).
  *
- * For an index made from scratch, a budget limits the number of words. The size
- * of a bitmap depends on the order of the bits. In our packs the objects that a
- * commit adds are adjacent. In other packs they are scattered, and bitmaps are
- * up to three times as large. So a plain selection is built first: the newest
- * 100 commits and then one of every 100. Commits that are spread over the
- * history get a budget that is computed from the size of the plain selection.
+ * For an index made from scratch, a budget limits the number of words. The
+ * right budget depends on the pack. If the objects that a commit adds are
+ * adjacent in the pack, as in our packs, bitmaps are small. If they are
+ * scattered, bitmaps are up to three times as large. So a plain selection is
+ * built first: the newest 100 commits and then one of every 100. The budget of
+ * the commits that are spread over the history is computed from the size of the
+ * plain selection.
  *
  * Then a better selection is built for a few densities, and the densest that
  * fits this budget is used. In this selection the gaps between commits grow

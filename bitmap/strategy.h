@@ -3,10 +3,11 @@
  * Chooses between the bitmap index and a walk, for requests whose answer may
  * contain a few objects that the client already has.
  *
- * The cost of both ways is mainly that of comparing trees. A walk compares the
- * trees of all commits that are wanted and not uninteresting, and reads the
- * trees of the boundary. An index compares the trees of wanted commits without
- * a bitmap, and of the haves' commits on the way to bitmaps.
+ * Most of the cost, with or without the index, is that of comparing trees. A
+ * walk compares the trees of all commits that are wanted and not uninteresting,
+ * and reads the trees of the boundary. A query of the index compares the trees
+ * of wanted commits without a bitmap, and of the haves' commits on the way to
+ * bitmaps.
  *
  * Walking only commits, without trees, is cheap. It shows for how many commits
  * trees must be compared if the index is used, and for how many if it is not

@@ -5,8 +5,8 @@
  * A selection that spreads bitmaps over the history (bitmap/select.h) is bad
  * for some tips: an old release branch, or a branch that nothing merged. A tip
  * is *far* if its request walks more than 1 / TIP_SELECT_PART of the commits
- * that the tip reaches. Each far tip gets a bitmap at the tip, or at a commit
- * of its first-parent line. That commit is so near that the tip is not far any
+ * that the tip reaches. Each far tip gets a bitmap at the tip itself, or at a
+ * commit of its first-parent line that is so near that the tip is not far any
  * more.
  *
  * One bitmap serves as many far tips as possible. On the first-parent line of a
@@ -21,9 +21,10 @@
  * is selected. No other choice needs fewer bitmaps. If a bitmap serves one tip
  * only, the tip itself is selected instead.
  *
- * A merge below the limit can still let the request walk far. So after each
- * round the walk of each tip is counted again, and the tips that are still far
- * are handled with nearer limits. The last round selects tips only.
+ * A merge between a tip and its limit can still let the request walk far: the
+ * limit's bitmap lacks the merged commits. So after each round the walk of each
+ * tip is counted again, and the tips that are still far are handled with nearer
+ * limits. The last round selects tips only.
  */
 #ifndef BITMAP_TIP_SELECT_H
 #define BITMAP_TIP_SELECT_H
