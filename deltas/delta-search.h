@@ -9,9 +9,12 @@
  * but only as bases. Blobs whose paths have the attribute delta unset are no
  * candidates (names_apply_attrs()).
  *
- * The order is type, name hash, external items first, size descending, as
- * git-pack-objects(1) describes. Among objects with the same name, objects of
- * the tip island come first, and then objects that are in more islands.
+ * Candidates are sorted by these keys (compare git-pack-objects(1)):
+ * - type;
+ * - name hash;
+ * - external items first, then objects of the tip island, then other objects;
+ * - objects in more islands first;
+ * - size, the largest first.
  *
  * Two objects of one pack are not compared, because the search that made the
  * pack has compared them. The exception is an object whose stored base an
