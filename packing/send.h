@@ -306,13 +306,17 @@ struct packing_report {
 	 */
 	struct error warning;
 	/*
-	 * How the objects were found, a constant string: "bitmap",
-	 * "bitmap+walk" (some history is newer than the index), "walk",
-	 * "prepared" (prepared/prepared.h), "stored pack" (a whole pack was
-	 * copied), "published" (the receiver gets a pack from another place),
-	 * "published+walk" (in addition, objects that are newer than the
-	 * published pack were sent), or "nothing" (no wants). NULL: an error
+	 * How the objects were found, a constant string. NULL: an error
 	 * occurred before.
+	 * - "bitmap";
+	 * - "bitmap+walk": some history is newer than the index;
+	 * - "walk";
+	 * - "prepared": a prepared answer was sent (prepared/prepared.h);
+	 * - "stored pack": a whole pack was copied;
+	 * - "published": the receiver gets a pack from another place;
+	 * - "published+walk": in addition, objects that are newer than the
+	 *   published pack were sent;
+	 * - "nothing": the request has no wants.
 	 */
 	const char *strategy;
 	/*
