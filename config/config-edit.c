@@ -25,8 +25,8 @@ struct line {
 	 */
 	size_t start, end;
 	/*
-	 * offset in the text of the variable's name; `end` if the line has no
-	 * variable
+	 * offset in the text at which the name of the variable starts; `end` if
+	 * the line sets no variable
 	 */
 	size_t variable;
 	size_t variable_len; /* bytes of that name */
@@ -78,8 +78,8 @@ static void read_line(struct line *line, const struct buf *text, size_t start,
 	const char *p = text->data;
 
 	/*
-	 * The line begins at `start`: blank lines before the text of a line
-	 * belong to its struct line.
+	 * A struct line begins at `start`, so it includes blank lines before
+	 * the text of the line.
 	 */
 	*line = (struct line){.start = start};
 	line->end = find_end(text, at,

@@ -206,8 +206,8 @@ static int parse_value(struct parser *ps, struct error *err)
 {
 	bool quoted = false;
 	/*
-	 * length of the value so far without unquoted blanks at its end, which
-	 * are removed when the value is complete
+	 * The value ends after this many bytes: unquoted blanks at its end are
+	 * dropped.
 	 */
 	size_t keep = 0;
 
@@ -252,8 +252,9 @@ static int parse_value(struct parser *ps, struct error *err)
 }
 
 /*
- * Parses a variable that starts with the letter `c`, and passes it to `fn`.
- * Returns 0, ERR_CORRUPT, ERR_NOMEM, or another result of `fn`.
+ * Parses a variable, and passes it to `fn`. `c` is the first letter of the name
+ * of the variable, which was read already. Returns 0, ERR_CORRUPT, ERR_NOMEM,
+ * or another result of `fn`.
  */
 static int parse_variable(struct parser *ps, int c, config_var_fn *fn,
 			  void *ctx, struct error *err)

@@ -306,7 +306,7 @@ char *config_expand_path(const char *value)
 	return buf_detach(&out, NULL);
 }
 
-/* Returns whether a path exists, which starts in `dir` if it is relative. */
+/* Returns whether a path exists. A relative path starts in `dir`. */
 static bool path_exists(const char *path, const char *dir)
 {
 	struct buf full = BUF_INIT;

@@ -187,11 +187,11 @@ char *config_expand_path(const char *value);
 
 /*
  * Reads the value of a variable that names a path (git-config(1), "pathname").
- * The variable counts as not set if the value is ":(optional)<path>" and <path>
- * does not exist. A relative path starts in `dir` (NULL: the working directory)
- * for this question; *path stays relative. Returns 1 with *path malloc()ed, 0
- * if the variable counts as not set, or ERR_INVALID if config_expand_path()
- * fails.
+ * If the value is ":(optional)<path>" and <path> does not exist, the variable
+ * counts as not set. To find out whether a relative <path> exists, the function
+ * looks in `dir` (NULL: the working directory); *path itself stays relative.
+ * Returns 1 with *path malloc()ed, 0 if the variable counts as not set, or
+ * ERR_INVALID if config_expand_path() fails.
  */
 int config_path(char **path, const char *value, const char *dir);
 

@@ -105,10 +105,10 @@ static int guess_mail(struct buf *out, struct error *err)
 }
 
 /*
- * Appends a name for a committer whose name is not set or empty. `given` is
- * the empty name that was set, or NULL if none was set. If `given` is NULL,
- * tries the user's full name before the login name. Returns 0 or a negative
- * error code.
+ * Appends a name for a committer whose configured name is missing (`given` is
+ * NULL) or empty (`given` is ""). If it is missing, tries the user's full name
+ * before the login name. If it is empty, uses the login name. Returns 0 or a
+ * negative error code.
  */
 static int guess_name(struct buf *out, const char *given, struct error *err)
 {
