@@ -3,9 +3,8 @@
  * Parses rules of attributes, drops irrelevant rules, and matches paths.
  *
  * A struct attrs stores the rules about one attribute, the wanted attribute. A
- * path gets this attribute directly, or by a macro. The names of both kinds
- * have numbers: the attribute itself has the number 0, and the macros that set
- * the attribute have the numbers from 1 on.
+ * path gets this attribute directly, or by a macro. All names have numbers: 0
+ * is the wanted attribute, and 1 and more are the macros that set it.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -75,9 +74,8 @@ struct attrs {
 	const char *names[NAMES_MAX];
 	size_t name_nr;
 	/*
-	 * Indexed by number of a name: the rule that defines the macro of this
-	 * name, which attrs_settle() sets. NULL: no rule defines the name as a
-	 * macro.
+	 * macros[i] is the rule that defines names[i] as a macro, or NULL if no
+	 * rule does. attrs_settle() fills the array.
 	 */
 	const struct rule *macros[NAMES_MAX];
 };
@@ -419,8 +417,8 @@ bool attrs_any(const struct attrs *a)
 }
 
 /*
- * What is already decided about one path. The array is indexed by the number of
- * the wanted attribute or macro.
+ * The state of a query about one path. is_decided[i] tells whether the
+ * attribute or macro a->names[i] is decided already.
  */
 struct decision {
 	bool is_decided[NAMES_MAX];

@@ -58,15 +58,15 @@ int attrs_add(struct attrs *attrs, const char *text, size_t len,
 	      const char *dir, unsigned flags);
 
 /*
- * Settles the rules after all rules were added: rules that do not set the
- * attribute are dropped. Returns 0, ERR_NOMEM, or ERR_UNSUPPORTED if more than
- * 255 macros set the attribute.
+ * Call this function after all rules were added. It drops the rules that do not
+ * set the wanted attribute. Returns 0, ERR_NOMEM, or ERR_UNSUPPORTED if more
+ * than 255 macros set the attribute.
  */
 int attrs_settle(struct attrs *attrs, struct error *err);
 
 /*
- * Returns whether any rule is left after settling. If not, the attribute is
- * unspecified for all paths.
+ * Returns whether any rule sets the attribute. attrs_settle() must have been
+ * called. If no rule does, the attribute is unspecified for all paths.
  */
 bool attrs_any(const struct attrs *attrs);
 

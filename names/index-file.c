@@ -213,8 +213,8 @@ static int parse_extension(const struct reading *r, const uint8_t *name,
 		return visit_cache_tree(r, data, err);
 	/*
 	 * An extension whose name starts with a capital may be ignored. The
-	 * extension "sdir" says only that an entry may stand for a whole tree;
-	 * this parser supports such entries.
+	 * extension "sdir" may be ignored too: it says only that an entry may
+	 * stand for a whole tree, and this parser accepts such entries.
 	 */
 	if ((name[0] >= 'A' && name[0] <= 'Z') || !memcmp(name, "sdir", 4))
 		return 0;

@@ -64,8 +64,8 @@ int index_file_each_oid(const struct repo *repo,
 struct index_tree {
 	struct oid oid;
 	/*
-	 * file name of the index that names the tree; valid until the callback
-	 * returns
+	 * name of the index file whose cache-tree has this tree; valid until
+	 * the callback returns
 	 */
 	const char *index;
 	/*

@@ -115,8 +115,8 @@ static enum pathspec_below item_below(const struct pathspec_item *item,
 	if (is_above(item, dir, len))
 		return PATHSPEC_PART;
 	/*
-	 * A directory may have matching files below if its path starts with the
-	 * pattern's part before the first wildcard.
+	 * If the directory's path starts with the part of the pattern before
+	 * the first wildcard, files below the directory may match.
 	 */
 	if (literal_len < item->len && literal_len <= len &&
 	    begins(item, dir, literal_len))
@@ -147,7 +147,7 @@ enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 		       : taken;
 }
 
-/* Returns the length of the directory part of a path, including the slash. */
+/* Returns the length of the directory part of a path, without the slash. */
 static size_t parent_len(const char *path, size_t len)
 {
 	while (len && path[len - 1] != '/')

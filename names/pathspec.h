@@ -124,11 +124,11 @@ enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 				   size_t len);
 
 /*
- * Returns whether `git rev-list --objects` lists a directory and reads it. As
- * in stock Git, a pattern with wildcards must match the directory itself, so
- * the command lists fewer directories than pathspec_below() chooses. Also as in
- * stock Git, the command lists a directory that an excluding pattern names, but
- * not the directories below it.
+ * Returns whether `git rev-list --objects` lists a directory and reads it. Two
+ * rules of stock Git apply. A pattern with wildcards counts only if it matches
+ * the directory itself, so fewer directories are listed than pathspec_below()
+ * chooses. If an excluding pattern names a directory, this directory is listed,
+ * but the directories below it are not.
  */
 bool pathspec_lists(const struct pathspec *ps, const char *dir, size_t len);
 

@@ -91,8 +91,8 @@ static int take_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Sets *name to the full name of the ref whose reflog is read, which the caller
- * frees. Returns 1 if the ref was found, 0 if there is no such ref, or a
+ * Finds the ref whose reflog is read. Returns 1 with *name set to the full name
+ * of the ref, which the caller frees. Returns 0 if there is no such ref, or a
  * negative error code.
  */
 static int find_ref(char **name, struct refs *refs, const struct repo *repo,
@@ -152,8 +152,8 @@ static int zone_minutes(const struct reflog_line *line)
 }
 
 /*
- * Appends the text `what`, the date of a reflog entry and a newline to the
- * notes. Returns 0 or ERR_NOMEM.
+ * Appends the date of a reflog entry and a newline to the notes. Returns 0 or
+ * ERR_NOMEM.
  */
 static int add_date(const struct search *s, const struct reflog_line *line)
 {

@@ -207,9 +207,10 @@ static int read_commit(const struct resolver *r, const struct oid *oid,
 
 /*
  * Follows tags to their targets, and a commit to its tree, until the object has
- * the type `wanted`. Replaces *oid by its id. If there is no such object, the
- * error message shows the first `len` bytes of the name, the part that requires
- * this type. Returns 0 or a negative error code.
+ * the type `wanted`. Replaces *oid by the id of this object. If no such object
+ * is found, the error message shows the first `len` bytes of the name, which
+ * end with the suffix that requires the type. Returns 0 or a negative error
+ * code.
  */
 static int peel_to(const struct resolver *r, struct oid *oid,
 		   enum object_type wanted, size_t len)
@@ -410,8 +411,8 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 	if (!is_word(what, what_len, "object"))
 		ret = peel_to(r, out, wanted, len);
 	/*
-	 * Peeling to a type other than OBJ_NONE and OBJ_TREE has read the
-	 * object, so the object exists.
+	 * To peel to a commit, tag or blob, peel_to() had to read the object.
+	 * So the object exists, and no further check is needed.
 	 */
 	if (ret < 0 || (wanted != OBJ_NONE && wanted != OBJ_TREE))
 		return ret;
@@ -421,8 +422,9 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 
 /*
  * Returns whether the first `len` bytes of a name contain @{upstream} or
- * @{push}, or, with `checkouts`, @{-<n>}. A selector that follows such a name
- * means an entry in the reflog of the named branch.
+ * @{push}; with `checkouts`, also @{-<n>}. These forms stand for a branch. So
+ * in "@{upstream}@{1}", the selector @{1} means an entry in the reflog of this
+ * branch.
  */
 static bool names_branch(const char *name, size_t len, bool checkouts)
 {
@@ -491,10 +493,10 @@ static bool parse_number(const char *p, size_t len, size_t *n)
 
 /*
  * Resolves a name that find_peel() has parsed. If the object cannot be peeled
- * to the type, takes all text after the last "@{" for a date, as in stock Git:
- * "main@{yesterday}^{tag}" then means main@{yesterday}, because the parser of
- * dates ignores the rest. A text that begins with "-" is no date. Returns 0 or
- * a negative error code.
+ * to the type, all text after the last "@{" counts as a date, as in stock Git.
+ * For example, if main@{yesterday} is no tag, "main@{yesterday}^{tag}" means
+ * main@{yesterday}, because the parser of dates ignores the rest of the text. A
+ * text that begins with "-" is no date. Returns 0 or a negative error code.
  */
 static int resolve_peel(struct resolver *r, struct oid *out, const char *name,
 			size_t len, size_t open, size_t type_len)
@@ -551,8 +553,9 @@ static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
 }
 
 /*
- * Replaces a tree by the object of its entry `name`. Returns 1 if there is such
- * an entry, 0 if not or if the tree is missing, or a negative error code.
+ * Replaces *oid, the id of a tree, by the id of the tree's entry `name`.
+ * Returns 1 if there is such an entry, 0 if not or if the tree is missing, or a
+ * negative error code.
  */
 static int find_entry(const struct resolver *r, struct oid *oid,
 		      const char *name, size_t len, bool *is_dir)
@@ -586,9 +589,9 @@ static int no_path(const struct resolver *r, const char *path, size_t rev_len)
 }
 
 /*
- * Replaces *oid, the object named before `colon`, by the tree in which the
- * path after the colon is looked up. Tags and a commit are followed to their
- * tree. Returns 0 or a negative error code.
+ * Prepares the lookup of the path after `colon`: replaces *oid, the object that
+ * is named before the colon, by the tree to which it leads. Tags and a commit
+ * are followed to their tree. Returns 0 or a negative error code.
  */
 static int peel_to_tree(const struct resolver *r, struct oid *oid,
 			const char *colon)
@@ -597,7 +600,10 @@ static int peel_to_tree(const struct resolver *r, struct oid *oid,
 	enum object_type type;
 	int ret = odb_peel(r->reader, oid, oid, &type, r->err);
 
-	/* As in stock Git, a missing object is one that lacks the path. */
+	/*
+	 * As in stock Git, the error for a missing object is the same as for an
+	 * object without the path.
+	 */
 	if (ret == ERR_MISSING)
 		return no_path(r, colon + 1, rev_len);
 	if (ret < 0)
@@ -655,9 +661,9 @@ static const char *find_colon(const char *name)
 
 /*
  * Returns the colon between a revision and a path, or NULL if there is none. As
- * in stock Git, "main^{tree}:a}" is the tree of main, because a "}" ends the
- * name, and so the colon does not start a path here. Suffixes may follow:
- * "main^{commit}:a}~1".
+ * in stock Git, the colon in "main^{tree}:a}" does not start a path: the "}" at
+ * the end closes the brace of "^{", so the name means the tree of main. The
+ * same is true if suffixes follow: "main^{commit}:a}~1".
  */
 static const char *path_colon(const char *name)
 {
@@ -749,7 +755,7 @@ int revname_resolve_as(struct oid *out, const char *name,
 		ret = resolve_in_tree(&r, &oid, colon);
 	/*
 	 * Stock Git takes all text before @{upstream} for the name of a branch,
-	 * and ends if there is none.
+	 * and fails if there is no such branch.
 	 */
 	if ((ret == ERR_MISSING || ret == ERR_INVALID) &&
 	    names_branch(name, strlen(name), false))

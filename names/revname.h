@@ -65,12 +65,16 @@ struct revname_options {
 	bool quiet;
 	/*
 	 * Messages for the user are appended, each a line with "warning: " or
-	 * "error: " in front. There is a message about a short name that
-	 * several refs have, unless core.warnAmbiguousRefs is false. There is a
-	 * message about a ref that cannot be read, and one about an object of
-	 * another type than a suffix requires. In the last two cases the
-	 * function returns ERR_MISSING, as for an unknown name. NULL: no
-	 * messages are made.
+	 * "error: " in front; NULL: no messages. The messages report:
+	 *
+	 * - a short name that several refs have (unless
+	 *   core.warnAmbiguousRefs is false);
+	 * - a ref that cannot be read;
+	 * - an object whose type is not the one that a suffix such as ^{tree}
+	 *   requires.
+	 *
+	 * In the last two cases the function returns ERR_MISSING, as for an
+	 * unknown name.
 	 */
 	struct buf *notes;
 };
@@ -109,9 +113,10 @@ bool revname_error_is_unknown(const struct error *err);
 size_t revname_rev_len(const char *name);
 
 /*
- * Returns <path> in a name <rev>:<path>, a pointer into the name, or NULL for a
- * name of another form. A colon in the text after "^{<type>}" starts no path if
- * "}" ends the name, as in stock Git: "main^{tree}:a}" is the tree of main.
+ * Returns a pointer to <path> in a name <rev>:<path>, or NULL if the name has
+ * another form. As in stock Git, the colon in "main^{tree}:a}" starts no path:
+ * the "}" at the end closes the brace of "^{", so the name means the tree of
+ * main.
  */
 const char *revname_path(const char *name);
 
@@ -128,9 +133,8 @@ bool revname_may_be_unsupported(const char *arg);
  * If several objects match, those that are not of the kind `hint` are ignored.
  * Returns 1 on success, 0 if there is none or the text is not hexadecimal,
  * ERR_INVALID if the id is ambiguous or core.disambiguate is invalid, or
- * another error code. The message about an ambiguous id has several lines. It
- * lists the matching objects, each on a line that begins with "hint:", as many
- * as have room in the message.
+ * another error code. The error message for an ambiguous id lists as many of
+ * the objects as fit into the message, one on a line, with "hint:" in front.
  */
 int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 			  enum revname_hint hint, struct odb_reader *reader,
@@ -168,11 +172,12 @@ struct revname_selector {
 };
 
 /*
- * Parses the text between the braces. Up to eight digits are a number of
- * entries. Any other text is a date, which may be relative to `now`. Returns 1
- * if parsed, 0 if the text is neither a number nor a date, or ERR_UNSUPPORTED
- * for "-<n>", and for "u", "upstream" and "push" in upper or lower case. *out
- * is set only if the result is 1; out->quiet is then false.
+ * Parses the text between the braces of a selector @{...}. Up to eight digits
+ * are a number of entries. Any other text is a date, which may be relative to
+ * `now`. Returns 1 if parsed, 0 if the text is neither a number nor a date.
+ * Returns ERR_UNSUPPORTED for "-<n>", and for "u", "upstream" and "push" in
+ * upper or lower case. *out is set only if the result is 1; out->quiet is then
+ * false.
  */
 int revname_selector_parse(struct revname_selector *out, const char *text,
 			   size_t len, int64_t now);
