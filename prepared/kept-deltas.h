@@ -57,13 +57,13 @@ struct kept_delta {
 	/*
 	 * The age of the base when the row was written: the number of
 	 * first-parent commits between HEAD and the commit that has the base.
-	 * 0: the row is a whole copy, or a delta that a pack had stored until a
-	 * repack dropped the delta because of the tip island.
+	 * 0: the row is a whole copy, or a delta from an old pack. (A repack
+	 * stored the target of such a delta in another form, so that clones of
+	 * depth 1 are cheap, and kept the delta here.)
 	 */
 	uint32_t step;
 	/*
-	 * Number of bytes before deflating: of the delta, or, for a whole copy,
-	 * of `target`.
+	 * Number of bytes before deflating: of the delta, or of the whole copy.
 	 */
 	uint32_t size;
 	/* Borrowed: the deflated delta, a zlib stream of `len` bytes. */
@@ -100,53 +100,57 @@ int kept_deltas_parse(struct kept_deltas *k, const void *bytes, size_t len,
 		      enum hash_algo algo, const char *name, struct error *err);
 
 /*
- * Open the file of object directory `dir_nr`. Returns 1 if the file was opened,
- * 0 if there is none, or a negative error code: ERR_IO or a code of
- * kept_deltas_parse(). After an error, *k is empty.
+ * Open the file of kept deltas in the object directory with the number `dir_nr`
+ * of `odb`. Returns 1 if the file was opened, 0 if there is none, or a negative
+ * error code: ERR_IO or a code of kept_deltas_parse(). After an error, *k is
+ * empty.
  */
 int kept_deltas_open(struct kept_deltas *k, const struct odb *odb,
 		     size_t dir_nr, struct error *err);
 void kept_deltas_close(struct kept_deltas *k);
 
 /*
- * Set *row to the number of the first row of a target. `target` is the raw id
- * of the target. Returns false if there is no such row. Cost: O(log nr).
+ * Find the first row (stored delta) that makes the object with the raw id
+ * `target`. Returns true with *row set to the number of the row, or false if no
+ * row makes this object. Cost: O(log nr).
  */
 bool kept_deltas_find(const struct kept_deltas *k, const uint8_t *target,
 		      uint32_t *row);
 
-/* Returns the raw id of the target of a row, row < k->nr. */
+/*
+ * Returns the raw id of the object that a row (stored delta) makes. `row` <
+ * k->nr.
+ */
 const uint8_t *kept_deltas_target(const struct kept_deltas *k, uint32_t row);
 
 /*
- * Returns whether a row exists and has this target. `target` is the raw id of
- * the target. The CRC of the row is not checked: a loop over the rows of one
- * target passes rows with a wrong CRC, and ends at the first row of another
- * target.
+ * Returns whether row number `row` exists and makes the object with the raw id
+ * `target`. The CRC of the row is not checked. So a loop over all rows of an
+ * object skips a damaged row and goes on with the next one.
  */
 bool kept_deltas_is_of(const struct kept_deltas *k, uint32_t row,
 		       const uint8_t *target);
 
 /*
- * Returns whether a row, row < k->nr, is a whole copy. The CRC of the row is
- * not checked.
+ * Returns whether row number `row` (less than k->nr) is a whole copy. The CRC
+ * of the row is not checked.
  */
 bool kept_deltas_row_is_copy(const struct kept_deltas *k, uint32_t row);
 
 /*
- * Read the whole copy of an object, and check its CRC. `target` is the raw id
- * of the object. Sets *row to the number of the copy's row. Returns 1 with *out
- * set, 0 if there is no copy, or ERR_CORRUPT with a message. Cost: O(log nr),
- * and a pass over the zlib stream.
+ * Read the whole copy of an object: a row that stores the object itself and not
+ * a delta. Check its CRC. `target` is the raw id of the object. Sets *row to
+ * the number of the row. Returns 1 with *out set, 0 if there is no copy, or
+ * ERR_CORRUPT with a message. Cost: O(log nr), and a pass over the zlib stream.
  */
 int kept_deltas_get_copy(struct kept_delta *out, const struct kept_deltas *k,
 			 const uint8_t *target, uint32_t *row,
 			 struct error *err);
 
 /*
- * Read a row, row < k->nr, and check its CRC. out->stream borrows from *k.
- * Returns 0, or ERR_CORRUPT with a message if the row or its zlib stream is
- * damaged. Cost: one pass over the zlib stream.
+ * Read row number `row` (less than k->nr), and check its CRC. out->stream
+ * borrows from *k. Returns 0, or ERR_CORRUPT with a message if the row or its
+ * zlib stream is damaged. Cost: one pass over the zlib stream.
  */
 int kept_deltas_get(struct kept_delta *out, const struct kept_deltas *k,
 		    uint32_t row, struct error *err);
@@ -158,8 +162,8 @@ int kept_deltas_get(struct kept_delta *out, const struct kept_deltas *k,
 int kept_deltas_check(const struct kept_deltas *k, struct error *err);
 
 /*
- * Append the content of a file with `nr` rows. Rows ascend by target, then by
- * step. Returns 0 or ERR_NOMEM.
+ * Append the content of a file of `nr` kept deltas. `rows` must be in ascending
+ * order of target, then step. Returns 0 or ERR_NOMEM.
  */
 int kept_deltas_write(struct buf *out, enum hash_algo algo,
 		      const struct kept_delta *rows, uint32_t nr);

@@ -15,7 +15,7 @@ static const char magic[] = "PREP";
 
 enum { VERSION = 3, RUN_LEN = 16, PLACE_LEN = 8, REPEAT_LEN = 8 };
 
-/* This number of repeated objects means that the tree is not known. */
+/* number of repeated objects that is stored if nothing is known about a tree */
 #define NO_TREE UINT32_MAX
 
 /* State of parsing a file of prepared answers. */
@@ -98,8 +98,8 @@ static bool has_view(struct cursor c)
 }
 
 /*
- * Parse a repeated object of a tree. An object that is not after the previous
- * one is an error.
+ * Parse one record about a tree or blob that occurs at several paths. Records
+ * must be in ascending order of idx_pos, otherwise the file is invalid.
  */
 static int parse_repeat(struct parsing *g, struct prepared_tree *tree)
 {

@@ -150,7 +150,9 @@ int prepared_wants_write(struct buf *out, const struct prepared_wants *w)
 	return ret < 0 ? ret : hash_append_trailer(out, start, w->algo, NULL);
 }
 
-/* Returns whether the file of wants was written for these answers. */
+/*
+ * Returns whether the file of wants was written for the answers in `prepared`.
+ */
 static bool belongs(const struct prepared_wants *w,
 		    const struct prepared *prepared)
 {

@@ -81,22 +81,22 @@ int prepared_wants_parse(struct prepared_wants *w, const void *bytes,
 int prepared_wants_write(struct buf *out, const struct prepared_wants *w);
 
 /*
- * Open the file of wants in object directory `dir_nr` of the snapshot.
- * `prepared` is the opened file of prepared answers of the same directory.
- * Returns 1 if the file was opened, 0 if there is none or it belongs to other
- * answers, or a negative error code: ERR_IO or a code of
- * prepared_wants_parse().
+ * Open the file of wants in the object directory with the number `dir_nr` of
+ * `odb`. `prepared` is the opened file of prepared answers in the same
+ * directory. Returns 1 if the file was opened, 0 if there is none or it belongs
+ * to another file of prepared answers, or a negative error code: ERR_IO or a
+ * code of prepared_wants_parse().
  */
 int prepared_wants_open(struct prepared_wants *w,
 			const struct prepared *prepared, const struct odb *odb,
 			size_t dir_nr, struct error *err);
 
 /*
- * Search the object directories for a file of wants whose prepared answers are
- * in the same directory, and open the first one. Files that cannot be used or
- * have more than `len_max` bytes are skipped. Returns 1 if a file was opened;
- * the snapshot then has all ids of the file. Otherwise, *w is empty, and the
- * function returns 0 or ERR_NOMEM.
+ * Search the object directories of `odb` for a file of wants whose prepared
+ * answers are in the same directory, and open the first one. Files that cannot
+ * be used or have more than `len_max` bytes are skipped. Returns 1 if a file
+ * was opened; all ids in the file are then ids of objects in `odb`. Otherwise,
+ * *w is empty, and the function returns 0 or ERR_NOMEM.
  */
 int prepared_wants_open_any(struct prepared_wants *w, const struct odb *odb,
 			    size_t len_max);

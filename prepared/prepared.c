@@ -19,8 +19,8 @@ const struct odb_pack *prepared_pack(const struct odb *odb,
 }
 
 /*
- * Returns whether all byte ranges of the pack that a content lists (its runs)
- * end at or before `end`, the offset of the pack's trailer.
+ * Returns whether all runs of `content`, which are byte ranges of a pack, end
+ * at or before `end`, the offset of the pack's trailer.
  */
 static bool is_within(const struct prepared_content *content, uint64_t end)
 {
@@ -29,7 +29,10 @@ static bool is_within(const struct prepared_content *content, uint64_t end)
 	return last->off + last->len <= end;
 }
 
-/* Returns whether the objects of an answer's tree are in the pack. */
+/*
+ * Returns whether the positions of objects that an answer stores about its tree
+ * exist in a pack of `object_nr` objects.
+ */
 static bool has_tree(const struct prepared_answer *answer, uint32_t object_nr)
 {
 	const struct prepared_tree *tree = &answer->tree;
@@ -235,8 +238,9 @@ uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos)
 }
 
 /*
- * Add the objects of one run to the hash, and the object that follows the run
- * in the pack: its offset is the end of the run's last object.
+ * Add to the hash the index positions of all objects of one run, and of the
+ * object that follows the run in the pack. This object shows where the last
+ * object of the run ends.
  */
 static void hash_place(struct hash_ctx *hash,
 		       const struct prepared_place *place,

@@ -9,8 +9,11 @@
  * The file is objects/info/prepared. All numbers are big-endian.
  * Documentation/format/prepared.md has an example byte by byte:
  *
- * "PREP" | version 3: 1 | hash id: 1 | number of answers: 2 number of tags: 4
- * checksum of the pack they are about ids of tags, ascending of each answer:
+ * "PREP" | version 3: 1 | hash id: 1 | number of answers: 2
+ * number of tags: 4
+ * checksum of the stored pack, from which the answers are copied
+ * ids of tags, ascending
+ * of each answer:
  *    the request: 1, and an id
  *    content without tags
  *    content with tags
@@ -47,7 +50,7 @@
  * object (packing/find-near.c).
  *
  * The file is an extension of this project; other implementations ignore it. It
- * can be deleted at any time. It is ignored when its pack is gone.
+ * can be deleted at any time. It is ignored when the stored pack is gone.
  */
 #ifndef PREPARED_PREPARED_H
 #define PREPARED_PREPARED_H
@@ -104,9 +107,9 @@ struct prepared_content {
 	size_t run_nr;
 };
 
-/* A tree or blob at several paths of a tree. */
+/* A tree or blob that occurs at several paths of the same root tree. */
 struct prepared_repeat {
-	uint32_t idx_pos; /* position in the index of the pack */
+	uint32_t idx_pos; /* position of the object in the index of the pack */
 	uint32_t paths;   /* number of paths, two or more */
 };
 
@@ -116,21 +119,31 @@ struct prepared_place {
 };
 
 /*
- * The tree of an answer of depth 1. The following facts show which objects a
- * similar tree has (packing/find-near.c).
+ * Facts about the tree of an answer of depth 1. With these facts, the server
+ * finds out which objects of a similar tree are in the answer
+ * (packing/find-near.c).
  */
 struct prepared_tree {
-	/* false: unknown; all other fields are then empty */
+	/*
+	 * false: nothing is stored about the tree, and all other fields are
+	 * empty
+	 */
 	bool is_known;
-	/* borrowed: the objects of each run of the content without tags */
+	/*
+	 * borrowed: for each run of `plain` (the content without tags), the
+	 * positions of its objects
+	 */
 	const struct prepared_place *places;
 	/*
-	 * Hash of positions in the index, a be32 each, in the order of the
-	 * pack: of all objects of each run, and of the object that follows the
-	 * run. So the order of the pack can be checked for these objects only.
+	 * Hash by which a reader detects a wrong order of the pack. The hash
+	 * covers index positions, a be32 each, in the order of the pack: those
+	 * of all objects of each run, and of the object after each run.
 	 */
 	struct oid order;
-	/* borrowed: repeated objects of the tree, with ascending idx_pos */
+	/*
+	 * borrowed: trees and blobs at several paths of this tree, with
+	 * ascending idx_pos
+	 */
 	const struct prepared_repeat *repeats;
 	size_t repeat_nr;
 };
@@ -157,13 +170,14 @@ struct prepared {
 	const uint8_t *tags;
 	uint32_t tag_nr;
 	/*
-	 * Owned: the answers in the file. They borrow from the map and from
-	 * `runs`.
+	 * Owned: the answers in the file. Their pointers point into the mapped
+	 * file and into `runs`.
 	 */
 	struct prepared_answer *answers;
 	/*
-	 * Owned, for all answers: the byte ranges of the pack to send (runs),
-	 * the places and the repeated objects.
+	 * Owned, for all answers: the runs (byte ranges of the pack to send),
+	 * the positions of their objects, and the objects at several paths of a
+	 * tree.
 	 */
 	struct prepared_run *runs;
 	struct prepared_place *places;
@@ -193,8 +207,7 @@ int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 int prepared_write(struct buf *out, const struct prepared *p);
 
 /*
- * Returns the pack that has this checksum in the snapshot, or NULL if there is
- * none.
+ * Returns the pack of `odb` that has this checksum, or NULL if there is none.
  */
 const struct odb_pack *prepared_pack(const struct odb *odb,
 				     const struct oid *checksum);
@@ -210,17 +223,18 @@ int prepared_map_file(struct sys_map *map, struct buf *path,
 		      struct error *err);
 
 /*
- * Open the file of prepared answers of object directory `dir_nr`. Returns 1 if
- * the file was opened, 0 if there is no file or its pack is not in the
- * snapshot, or a negative error code: ERR_IO or a code of prepared_parse().
+ * Open the file of prepared answers in the object directory with the number
+ * `dir_nr` of `odb`. Returns 1 if the file was opened, 0 if there is no file or
+ * `odb` lacks the pack of the answers, or a negative error code: ERR_IO or a
+ * code of prepared_parse().
  */
 int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 		  struct error *err);
 void prepared_close(struct prepared *p);
 
 /*
- * Set *request to a clone of all that `nr` ids (at least 1) reach, with full
- * history or with depth 1. Returns 0 or ERR_NOMEM.
+ * Set *request to a request for a clone of the `nr` ids in `wants` (at least
+ * 1), with full history or with depth 1. Returns 0 or ERR_NOMEM.
  */
 int prepared_request(struct prepared_request *request, enum hash_algo algo,
 		     bool depth_1, const struct oid *wants, size_t nr);
@@ -242,8 +256,8 @@ const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
- * Returns the content that has exactly these runs, with or without tags, or
- * NULL if there is none.
+ * Finds a prepared content (with or without tags) whose runs are equal to the
+ * `nr` runs in `runs`. Returns NULL if there is none.
  */
 const struct prepared_content *prepared_find_content(
 	const struct prepared *p, const struct prepared_run *runs, size_t nr);
@@ -256,48 +270,53 @@ bool prepared_find_tag(const struct prepared *p, const struct oid *tag,
 		       uint32_t *at);
 
 /*
- * Returns whether a run of the content has the entry at an offset of the pack.
+ * Returns whether the runs of `content` include the pack entry at the offset
+ * `off`.
  */
 bool prepared_has(const struct prepared_content *content, uint64_t off);
 
 /*
- * Returns the number of paths at which a tree has an object, which is in the
- * content of the answer and has this idx_pos.
+ * Returns the number of paths at which a tree has the object with the index
+ * position idx_pos. The object must be in the content of the answer to which
+ * the tree belongs.
  */
 uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos);
 
 /*
  * Compute tree->order for the objects of an answer, which are in `run_nr` runs
- * of neighbouring entries of a pack. `rev` is the order of the pack, which may
- * be wrong. tree->places must be inside the pack. Returns 0 or ERR_NOMEM.
+ * of neighbouring entries of a pack. `rev` need not be right: comparing the
+ * result with a stored hash shows whether it is. tree->places must be inside
+ * the pack. Returns 0 or ERR_NOMEM.
  */
 int prepared_hash_order(struct oid *order, const struct prepared_tree *tree,
 			size_t run_nr, const struct pack_rev *rev);
 
-/* Returns the number of bytes of the stored pack that the content lists. */
+/* Returns the bytes of all runs (byte ranges of the pack) of `content`. */
 uint64_t prepared_bytes(const struct prepared_content *content);
 
 /*
- * Copy the byte ranges of the stored pack that the content lists (its runs)
- * into a pack that was begun for at least object_nr objects. `progress` counts
- * objects. Returns 0 or a negative error code.
+ * Copy the runs of `content`, which are byte ranges of the stored pack `pack`,
+ * to `writer`. The pack in `writer` must have been begun for at least
+ * content->object_nr objects. `progress` counts objects. Returns 0 or a
+ * negative error code.
  */
 int prepared_send(const struct prepared_content *content,
 		  const struct pack *pack, struct pack_writer *writer,
 		  struct progress *progress, struct error *err);
 
 /*
- * Find the runs of bytes in which some objects (pack_pos) of a pack are stored.
- * *runs receives an array of *nr runs that the caller frees, also on failure.
- * Returns 0, ERR_NOMEM, or ERR_CORRUPT if the order of the pack is wrong.
+ * Find the byte ranges (runs) of a pack that contain the objects whose bits
+ * (pack_pos) are set in `objects`. *runs receives an array of *nr runs that the
+ * caller frees, also on failure. Returns 0, ERR_NOMEM, or ERR_CORRUPT if `rev`
+ * does not list the objects in the order of their offsets.
  */
 int prepared_runs(struct prepared_run **runs, size_t *nr,
 		  const struct pack_rev *rev, const struct bitset *objects,
 		  struct error *err);
 
 /*
- * Set the bits (pack_pos) of the objects in the byte ranges of the pack that
- * the content lists (its runs). `objects` must have room for all objects of the
+ * Set the bits (pack_pos) of the objects that `content` consists of: its runs
+ * are byte ranges of the pack. `objects` must have room for all objects of the
  * pack. Returns false if the runs are not whole entries, or if the number of
  * objects is wrong.
  */
