@@ -2,8 +2,9 @@
 /*
  * The list of published bundles, from which a clone can start (bundle-uri of
  * gitprotocol-v2(5)): a bundle of all branches and tags, and bundles of the
- * commits that are newer. The list is the file "bundle-list" in the place of a
- * repository (publish/published.h), in Git's format of bundle lists:
+ * commits that are newer. The list is the file "bundle-list" in a repository's
+ * directory of published files (publish/published.h), in Git's format of bundle
+ * lists:
  *
  *	# pack 2dfefe690561880c46b83477cb615503bbf402b3
  *	# hidden <64 hex digits>
@@ -15,11 +16,11 @@
  *		uri = 7d1665144a3a975c05f1f43902ddaf084e784dbe.bundle
  *		creationToken = 1700000000
  *
- * The first line names the pack for which the first bundle was made. So a
- * repack makes the list obsolete. The second line is the SHA-256 of the hide
- * rules for which the bundles were made (refview_rules_id()). A client to which
- * other rules apply gets no bundle. The name of a bundle's file is the hash of
- * its bytes. Tokens ascend.
+ * The first line names the pack of the repository from which the first bundle
+ * was made. A repack replaces this pack, so the list is then obsolete. The
+ * second line is the SHA-256 of the hide rules for which the bundles were made
+ * (refview_rules_id()). A client to which other rules apply gets no bundle. The
+ * name of a bundle's file is the hash of its bytes. Tokens ascend.
  */
 #ifndef PUBLISH_BUNDLE_LIST_H
 #define PUBLISH_BUNDLE_LIST_H
@@ -45,8 +46,8 @@ struct bundle_list_item {
 struct bundle_list {
 	enum hash_algo algo;
 	/*
-	 * checksum of the pack for which the first bundle was made; zero if
-	 * there are no prepared answers
+	 * checksum of the pack of prepared answers from which the first bundle
+	 * was made; zero: the repository had no prepared answers
 	 */
 	struct oid pack;
 	/* SHA-256 of the hide rules, whatever the algorithm of the list is */
@@ -67,8 +68,9 @@ int bundle_list_parse(struct bundle_list *list, const char *text, size_t len,
 int bundle_list_format(struct buf *out, const struct bundle_list *list);
 
 /*
- * Read the list of a place. Returns 1 if there is a list, 0 if not, or a
- * negative error code: ERR_IO, or those of bundle_list_parse().
+ * Read the list of bundles in `place`, a directory of published files. Returns
+ * 1 if there is a list, 0 if not, or a negative error code: ERR_IO, or those of
+ * bundle_list_parse().
  */
 int bundle_list_read(struct bundle_list *list, const char *place,
 		     enum hash_algo algo, struct error *err);

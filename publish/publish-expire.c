@@ -42,9 +42,10 @@ static int unmark(const struct publishing *p, const char *name,
 }
 
 /*
- * Find out since when a file is retired (not offered to clients any more), in
- * seconds since 1970. The time is the modification time of the file's marker
- * file `mark`, which is made if it does not exist.
+ * Set *since to the time at which a file was retired (not offered to clients
+ * any more), in seconds since 1970. This is the modification time of the file's
+ * marker file `mark`. If the marker file does not exist, makes it with the
+ * present time. Returns 0 or a negative error code.
  */
 static int retire(int64_t *since, const struct publishing *p, const char *mark,
 		  struct error *err)
@@ -120,9 +121,9 @@ static int remove_remains(const struct publishing *p, const char *name,
 }
 
 /*
- * Add the bundles of the list to the current files. Without
- * gitreach.publishBundles, remove the list. A damaged list counts as a list
- * without bundles.
+ * Keep the bundles that the list of published bundles names: add their file
+ * names to p->current. Without gitreach.publishBundles, remove the list. A
+ * damaged list counts as a list without bundles.
  */
 static int keep_bundles(struct publishing *p, struct error *err)
 {

@@ -32,8 +32,8 @@ void publish_names_release(struct publish_names *list);
 struct publishing;
 
 /*
- * Publishes a prepared content as a pack. The bytes of the content are in
- * `pack`. Returns 0 or a negative error code.
+ * Publishes as a pack the entries of `pack` that `content` lists. Returns 0 or
+ * a negative error code.
  */
 typedef int (*publish_content_fn)(struct publishing *p,
 				  const struct prepared_content *content,
@@ -67,18 +67,19 @@ void publish_note(const struct publishing *p, enum publish_event event,
 /* ---- publish-write.c */
 
 /*
- * Make sure that the place (the directory of the repository's published files)
- * has the file of a prepared content, and add its name to p->current. Returns 0
- * or a negative error code.
+ * Make sure that p->place, the directory of the repository's published files,
+ * has a file with the pack that `content` describes. Add the name of the file
+ * to p->current. Returns 0 or a negative error code.
  */
 int publish_content(struct publishing *p,
 		    const struct prepared_content *content,
 		    const struct odb_pack *pack, struct error *err);
 
 /*
- * Write the pack of a prepared content into the directory p->place, and call
- * p->note(). If the content is the whole of `pack`, nothing is written, and
- * p->note() gets the path of `pack`. Returns 0 or a negative error code.
+ * Write the pack that `content` describes into the directory p->place, and call
+ * p->note() with its path. If `content` is all of the existing `pack`, write
+ * nothing, and call p->note() with the path of `pack`. Returns 0 or a negative
+ * error code.
  */
 int publish_content_into(struct publishing *p,
 			 const struct prepared_content *content,

@@ -8,7 +8,7 @@
 #include "publish/publish-parts.h"
 #include "sys/io.h"
 
-/* Returns the length in bytes of the pack that publishes a prepared content. */
+/* Returns the length in bytes of a pack that consists of `content`. */
 static uint64_t pack_len(const struct publishing *p,
 			 const struct prepared_content *content)
 {
@@ -72,9 +72,9 @@ static int write_pack(struct publishing *p, const char *path,
 }
 
 /*
- * Link the repository's pack, if the content is the whole pack and everybody
- * may read its file. Returns 1 if it was linked, 0 if it must be copied, or a
- * negative error code.
+ * Publish the repository's pack by a hard link, if `content` is the whole pack
+ * and everybody may read its file. Returns 1 if it was linked, 0 if it must be
+ * copied, or a negative error code.
  */
 static int link_pack(struct publishing *p, const char *path,
 		     const struct prepared_content *content,

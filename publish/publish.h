@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Publishes packs of a repository: writes them into the repository's place in
- * the publish directory (publish/published.h), and removes old ones.
+ * Publishes packs of a repository: writes them into the repository's directory
+ * of published files (publish/published.h), and removes old ones.
  *
  *	objects/info/prepared     clone of HEAD's branch   ---> <checksum>.pack
  *	                          clone of all branches    ---> <checksum>.pack
@@ -12,9 +12,9 @@
  * wants are reachable from refs that are visible to clients.
  *
  * A pack that no request gets any more stays for a while, because clients may
- * be downloading it, or may be about to. Such a pack has a marker, the empty
- * file <checksum>.pack.retired. Since the time of this file, no request gets
- * the pack.
+ * be downloading it, or may be about to. The empty file <checksum>.pack.retired
+ * marks such a pack. No request gets the pack after the modification time of
+ * this file.
  */
 #ifndef PUBLISH_PUBLISH_H
 #define PUBLISH_PUBLISH_H
@@ -40,8 +40,8 @@ enum publish_event {
 
 struct publish_options {
 	/*
-	 * Called for each file, also for retired files that stay. `len` is its
-	 * size in bytes. NULL: nothing is called.
+	 * Called for each published file, also for retired files that stay.
+	 * `len` is the size of the file in bytes. NULL: nothing is called.
 	 */
 	void (*note)(void *ctx, enum publish_event event, const char *name,
 		     uint64_t len);
@@ -66,19 +66,21 @@ int publish_open_place(char **place, const struct repo *repo,
 		       struct error *err);
 
 /*
- * Bring the place of a repository (the directory of its published files) up to
- * date. config->dir must be set, and the directory must exist. Without prepared
- * answers, all files of the place retire. A new file gets its name when it is
- * complete, and is made durable like packs of the repository.
+ * Bring the directory of a repository's published files up to date.
+ * config->dir, its parent directory, must be set and must exist. If the
+ * repository has no prepared answers, all published files retire. A new file
+ * gets its name when it is complete, and is made durable like packs of the
+ * repository.
  *
  * Returns 0 or a negative error code. ERR_UNSUPPORTED: the repository belongs
- * to a fork network. ERR_MISSING: the directory does not exist. ERR_DENIED:
- * another process works in the place. ERR_INVALID: gitreach.publishExpire is no
- * date. ERR_CORRUPT: the repository's pack is damaged. ERR_IO: a system call
- * failed. After an error, files that clients may get are still there.
+ * to a fork network. ERR_MISSING: config->dir does not exist. ERR_DENIED:
+ * another process has the lock of the directory. ERR_INVALID:
+ * gitreach.publishExpire is no date. ERR_CORRUPT: the repository's pack is
+ * damaged. ERR_IO: a system call failed. After an error, files that clients may
+ * get are still there.
  *
- * Cost: the bytes of each new pack are read, hashed and written, except for a
- * whole pack of the repository, which is linked.
+ * Cost: the bytes of each new pack are read, hashed and written. A whole pack
+ * of the repository is only linked.
  */
 int publish_run(const struct repo *repo, const struct published_config *config,
 		const struct publish_options *options, struct error *err);
@@ -97,16 +99,17 @@ struct publish_pack {
 };
 
 /*
- * Called for each pack. Returns 0, or a negative error code that ends the work.
+ * Called for each pack that publish_into() finds or writes. Returns 0, or a
+ * negative error code that ends publish_into().
  */
 typedef int (*publish_note_fn)(void *ctx, const struct publish_pack *pack,
 			       struct error *err);
 
 /*
  * Writes the packs that publish_run() would publish into the directory `dir`,
- * which exists, as "<checksum>.pack". A pack that the repository already has as
- * a whole is not written. There is no place and no lock, and no file is
- * removed. Calls `note` once for each pack, whether written or not. Returns 0,
+ * which must exist, as "<checksum>.pack". Does not write a pack that the
+ * repository already has as a whole. Removes no file and takes no lock. Calls
+ * `note` once for each pack, whether written or not. Returns 0,
  * ERR_UNSUPPORTED, ERR_IO or ERR_CORRUPT as publish_run() does, or another
  * negative error code. After an error, some packs may be in `dir`. Cost: the
  * bytes of each written pack are read, hashed and written.

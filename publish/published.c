@@ -143,8 +143,8 @@ static int read_salt(struct buf *out, const char *object_dir, struct error *err)
 }
 
 /*
- * Set `name` to the name of an object directory's place (the directory of its
- * published files).
+ * Set `name` to the name of the directory in which the files of an object
+ * directory are published.
  */
 static int name_place(char name[PUBLISHED_PLACE_LEN + 1],
 		      const char *object_dir, struct error *err)
@@ -198,8 +198,8 @@ int published_pack_name(struct buf *out, const struct oid *checksum,
 }
 
 /*
- * Add the place of an object directory (the directory of its published files),
- * if it exists.
+ * Add the directory in which the files of an object directory are published, if
+ * it exists.
  */
 static int add_place(struct published *p, const char *object_dir,
 		     struct error *err)
@@ -267,9 +267,9 @@ static int is_offered(uint64_t *len, const char *place, const char *name)
 }
 
 /*
- * Returns 1 if the place offers a file with this name and length, 0 if not, or
- * ERR_NOMEM. A shorter file is not complete: it may have been copied by a
- * program that was interrupted.
+ * Returns 1 if the directory `place` offers a published file with this name and
+ * length, 0 if not, or ERR_NOMEM. A shorter file does not count: a program that
+ * copied it may have been interrupted.
  */
 static int has_file(const char *place, const char *name, uint64_t len)
 {
@@ -317,8 +317,9 @@ static int list_pack(void *ctx, const char *name)
 }
 
 /*
- * Add to *hash the packs of a place that published_find() would find. Returns
- * 0, 1 if the place has too many packs, or ERR_NOMEM.
+ * Add to *hash the packs in `place`, a directory of published files, that
+ * published_find() would find. Returns 0, 1 if there are too many packs, or
+ * ERR_NOMEM.
  */
 static int identify_place(struct hash_ctx *hash, const char *place)
 {
@@ -338,7 +339,7 @@ static int identify_place(struct hash_ctx *hash, const char *place)
 	hash_update(hash, bytes.data, bytes.len);
 	buf_release(&bytes);
 	publish_names_release(&packs);
-	/* A place that cannot be listed has no packs. */
+	/* A directory of published files that cannot be listed has no packs. */
 	return ret == ERR_NOMEM || ret > 0 ? ret : 0;
 }
 

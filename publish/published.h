@@ -33,12 +33,14 @@
 
 struct hash_ctx;
 
-/* Number of hex digits in the name of a place. */
+/* Number of hex digits in the name of a directory of published files. */
 #define PUBLISHED_PLACE_LEN 32
 
 /*
- * The salt of an object directory: the path of its file below the directory,
- * and the length of this file in bytes.
+ * The salt of an object directory is a random text from which the name of its
+ * directory of published files is computed. PUBLISHED_SALT is the path of the
+ * salt's file, relative to the object directory. PUBLISHED_SALT_LEN is the
+ * length of the file in bytes.
  */
 #define PUBLISHED_SALT "info/publish-salt"
 #define PUBLISHED_SALT_LEN 33
@@ -100,53 +102,56 @@ int published_config_load(struct published_config *config,
 void published_config_release(struct published_config *config);
 
 /*
- * Returns the path of an object directory's place in the publish directory; the
- * caller frees the path. Returns NULL after an error. config->dir must be set.
- * The error is ERR_MISSING if the object directory has no salt yet: nothing was
- * published.
+ * Returns the path of the directory in which the packs of an object directory
+ * are published; the caller frees the path. config->dir must be set. Returns
+ * NULL after an error. The error is ERR_MISSING if the object directory has no
+ * salt file, so nothing was published.
  */
 char *published_place(const struct published_config *config,
 		      const char *object_dir, struct error *err);
 
 /*
- * Append the name of a pack's file in its place. Returns 0 or ERR_NOMEM.
+ * Append the file name "<checksum>.pack" of a published pack. Returns 0 or
+ * ERR_NOMEM.
  */
 int published_pack_name(struct buf *out, const struct oid *checksum,
 			enum hash_algo algo);
 
 /*
- * The places of a snapshot: for each object directory, the directory of its
- * published files.
+ * The directories of published files of a repository. Each object directory of
+ * the repository may have one.
  */
 struct published {
 	const struct published_config *config; /* borrowed */
 	enum hash_algo algo;
-	/* owned: paths of those places that exist */
+	/* owned: paths of the directories of published files that exist */
 	char **places;
 	size_t nr;
 };
 
 /*
- * Find the places of a snapshot (the directories of published files). `config`
- * must outlive *p. If nothing is published, p->nr is 0. Returns 0, or ERR_NOMEM
- * with *p empty. Cost: two system calls or so for each object directory.
+ * Find the directories of published files, one for each object directory of
+ * `odb`. `config` must outlive *p. If nothing is published, p->nr is 0. Returns
+ * 0, or ERR_NOMEM with *p empty. Cost: about two system calls for each object
+ * directory.
  */
 int published_open(struct published *p, const struct published_config *config,
 		   const struct odb *odb, struct error *err);
 void published_close(struct published *p);
 
 /*
- * Append the URI of a published pack. Returns 1 if the URI was appended, 0 if
- * no place offers a file with this name and length, or ERR_NOMEM. Retired files
- * do not count.
+ * Append the URI of a published pack to *uri. Returns 1 if it was appended, or
+ * ERR_NOMEM. Returns 0 if no directory of published files has a file with the
+ * pack's name and this length, or if that file is retired.
  */
 int published_find(struct buf *uri, const struct published *p,
 		   const struct oid *checksum, uint64_t len);
 
 /*
- * Add to *hash the packs that published_find() can find: their names and
- * lengths. Returns 1 if they were added, 0 if a place has too many files, or
- * ERR_NOMEM. Cost: a listing of each place, and two system calls for each pack.
+ * Add to *hash the names and lengths of the packs that published_find() can
+ * find. Returns 1 if they were added, 0 if a directory of published files has
+ * too many files, or ERR_NOMEM. Cost: a listing of each directory, and two
+ * system calls for each pack.
  */
 int published_identify(const struct published *p, struct hash_ctx *hash,
 		       struct error *err);
