@@ -109,9 +109,9 @@ static int ask(const struct scan *scan, size_t off, size_t nl)
 }
 
 /*
- * Tells whether the line at [off, nl) allows a tag that peels to one of the
- * ids. Returns 1 if there may be such a tag, 0 if there is none, or a negative
- * error code.
+ * Tells whether the line at [off, nl) may belong to a tag that peels to one of
+ * the wanted ids. Returns 1 if there may be such a tag, 0 if there is none, or
+ * a negative error code.
  */
 static int allows(const struct scan *scan, size_t off, size_t nl)
 {

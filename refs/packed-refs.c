@@ -149,8 +149,8 @@ static size_t record_start(const struct packed_refs *refs, size_t low,
 }
 
 /*
- * State of a search. The names of records before `low` are less than the key,
- * and those of records from `high` on are not.
+ * State of a search. Records before `low` have names less than the key. Records
+ * from `high` on have names equal to the key or greater.
  */
 struct range {
 	const char *key;

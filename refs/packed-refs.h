@@ -19,12 +19,13 @@
  *   true. Only gitreach writes it. Other programs ignore it, and leave it out
  *   when they write the file.
  *
- * `git refs migrate` of stock Git writes the first two traits of peeled ids,
- * but no "^" line at all, and `git pack-refs` of stock Git keeps such records.
- * So without the trait "gitreach-peeled", a record below refs/tags/ that has no
- * "^" line tells nothing. The same holds below refs/tags/ of a namespace. For
- * other refs the trait "fully-peeled" is believed: tags elsewhere are rare, and
- * reading the objects of many other refs would make each listing slow.
+ * The traits "peeled" and "fully-peeled" may be false: `git refs migrate` of
+ * stock Git writes both, but no "^" line at all, and `git pack-refs` of stock
+ * Git keeps these records. So without the trait "gitreach-peeled", a record
+ * below refs/tags/ (also of a namespace) that has no "^" line may name a tag
+ * object. For other refs the trait "fully-peeled" is believed: tags elsewhere
+ * are rare, and reading the objects of many other refs would make each listing
+ * slow.
  *
  * `off` is the offset of a record in the table, in bytes. A record is validated
  * when it is read, not when the file is opened. Opening a sorted file takes
@@ -42,7 +43,7 @@
 #include "object/oidmap.h"
 #include "sys/map.h"
 
-/* the trait that only gitreach writes */
+/* a trait in the header of packed-refs that only gitreach writes */
 #define PACKED_REFS_PROVED "gitreach-peeled"
 
 struct packed_refs {
@@ -130,8 +131,8 @@ int packed_refs_find(const struct packed_refs *refs, const char *name,
 		     struct packed_ref *ref, struct error *err);
 
 /*
- * Returns whether a record of this name (`len` bytes) is known to name no tag
- * object if the record has no "^" line.
+ * Returns whether a missing "^" line proves that a ref is no annotated tag.
+ * `name` (`len` bytes) is the name of the ref.
  */
 bool packed_refs_proves(const struct packed_refs *refs, const char *name,
 			size_t len);
@@ -141,8 +142,9 @@ struct refs_peel_search {
 	const struct oidmap *ids; /* borrowed: the objects */
 	/*
 	 * Called for a ref whose record does not tell whether the ref's object
-	 * is a tag. Returns 1 if the object may be a tag, 0 if it is none, or a
-	 * negative error code. NULL: each such object may be a tag.
+	 * is a tag. Returns 1 if the object may be a tag, 0 if it is certainly
+	 * not a tag, or a negative error code. NULL: such an object always
+	 * counts as a possible tag.
 	 */
 	int (*may_be_tag)(void *ctx, const struct oid *oid, struct error *err);
 	void *ctx;
@@ -150,9 +152,9 @@ struct refs_peel_search {
 
 /*
  * Tells whether a record whose name starts with `prefix` (not "") may be a tag
- * that peels to one of the objects. Returns 1 if there may be such a tag, 0 if
- * there certainly is none, or a negative error code. Cost: one pass over the
- * bytes, much cheaper than reading each record; records are not validated.
+ * that peels to an object in search->ids. Returns 1 if there may be such a tag,
+ * 0 if there certainly is none, or a negative error code. Cost: one pass over
+ * the bytes, much cheaper than reading each record; records are not validated.
  */
 int packed_refs_may_peel(const struct packed_refs *refs, const char *prefix,
 			 const struct refs_peel_search *search,

@@ -291,8 +291,8 @@ static int edit_log(const struct repo *repo, const char *name,
 
 /*
  * Removes a reflog, and then all empty directories above it, including "logs".
- * (The removal of a reflog with its ref keeps "logs/refs/heads".) Returns 0 or
- * a negative error code.
+ * (If a ref is deleted, its reflog is removed too, but then "logs/refs/heads"
+ * is kept.) Returns 0 or a negative error code.
  */
 static int drop_log(const struct repo *repo, const char *name,
 		    struct error *err)

@@ -3,8 +3,8 @@
  * The reftable backend: reads and rewrites reflogs.
  *
  * An edit holds the lock of the stack and adds a table on top. The table has
- * records that delete or replace older records with the same update index. A
- * reflog without entries is stored as one record with zero ids, the marker.
+ * records that delete or replace older records with the same update index. For
+ * a reflog without entries, one record with zero ids is stored (the marker).
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -314,8 +314,8 @@ struct edit {
 	struct reftable_append append;
 	struct reflog log;
 	/*
-	 * owned array, indexed by line: the new id of the last kept line before
-	 * this line
+	 * owned array with an element for each line: the new id of the last
+	 * kept line before it
 	 */
 	struct oid *before;
 	struct oid tip;

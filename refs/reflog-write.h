@@ -34,7 +34,7 @@ enum reflog_policy {
 int reflog_policy(const struct repo *repo, enum reflog_policy *policy,
 		  struct error *err);
 
-/* Returns whether the ref gets a reflog if it has none. */
+/* Returns whether a reflog is created for a ref that has none. */
 bool reflog_is_made(enum reflog_policy policy, const char *name);
 
 /*
@@ -61,8 +61,8 @@ struct reflog_entry {
 int reflog_no_committer(const struct reflog_entry *entry, struct error *err);
 
 /*
- * The state of a reflog before an entry was appended, to remove the entry
- * later.
+ * The state of a reflog before reflog_append(), from which reflog_take_back()
+ * restores the reflog.
  */
 struct reflog_before {
 	bool is_appended; /* an entry was appended */

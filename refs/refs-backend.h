@@ -42,7 +42,8 @@ enum refs_record_kind {
 	REFS_RECORD_OID,      /* an object id */
 	REFS_RECORD_SYMBOLIC, /* the name of another ref */
 	/*
-	 * the value is neither an id nor a ref name, or the name is not allowed
+	 * the value is neither an id nor a ref name, or the name of the ref
+	 * itself is not valid
 	 */
 	REFS_RECORD_BROKEN,
 };
@@ -53,7 +54,8 @@ struct refs_record {
 	/*
 	 * With REFS_RECORD_OID, all fields are set. With REFS_RECORD_SYMBOLIC
 	 * only name and target are set, with REFS_RECORD_BROKEN only the name.
-	 * The target is the stored text, and may be no possible ref name.
+	 * The target is the stored text, which need not be a possible name of a
+	 * ref.
 	 */
 	struct ref ref;
 };
@@ -92,10 +94,12 @@ struct refs_backend {
 	 * Reads one ref without following symbolic refs. *target is empty
 	 * before the call. Returns 1 with the values of *ref set, or with
 	 * *target set if the ref is symbolic. Returns 0 if there is no such
-	 * ref, ERR_CORRUPT for a broken ref, or another negative error code. A
-	 * symbolic ref with an impossible target counts as missing, and
-	 * ref->leads_nowhere and *target are set: while Git clones, HEAD leads
-	 * to "refs/heads/.invalid" until the branch is known.
+	 * ref, ERR_CORRUPT for a broken ref, or another negative error code.
+	 *
+	 * If a symbolic ref stores a target that no ref can have as a name,
+	 * returns 0 with ref->leads_nowhere and *target set. For instance, HEAD
+	 * leads to "refs/heads/.invalid" while Git clones, until the branch is
+	 * known.
 	 */
 	int (*read)(struct refs *refs, const char *name, struct ref *ref,
 		    struct buf *target, struct error *err);
@@ -139,8 +143,8 @@ struct refs_backend {
 			 int (*fn)(void *ctx, const char *name), void *ctx,
 			 struct error *err);
 	/*
-	 * Calls `fn` with each object id that reflogs keep. Has the contract of
-	 * refs_each_reflog_oid().
+	 * Calls `fn` with each object id that reflogs keep alive, with the
+	 * return values of refs_each_reflog_oid().
 	 */
 	int (*each_kept)(const struct repo *repo,
 			 int (*fn)(void *ctx, const struct oid *oid), void *ctx,

@@ -20,9 +20,9 @@ struct note {
 struct held {
 	struct refs_cached cached; /* the first member */
 	/*
-	 * Number of snapshots that use the map, plus 1 while the map is the
-	 * current one of the struct refs_cache. Guarded by the lock of that
-	 * struct.
+	 * Number of snapshots that use the map. While the map is the current
+	 * one of its struct refs_cache, the number is 1 more. Guarded by the
+	 * lock of the struct refs_cache.
 	 */
 	unsigned users;
 	struct sys_witness witness;
@@ -114,7 +114,11 @@ static void replace(struct refs_cache *cache, struct held *held)
 
 /* Where refs are stored. */
 struct place {
-	const char *path; /* of packed-refs, or of the directory of a stack */
+	/*
+	 * path of packed-refs; or, if is_stack, of the directory of a stack of
+	 * tables
+	 */
+	const char *path;
 	bool is_stack;
 	enum hash_algo algo;
 };
@@ -185,10 +189,10 @@ static int get(const struct refs_cached **out, struct refs_cache *cache,
 	if (!held) {
 		ret = open_held(&held, place, err);
 		/*
-		 * Maps are shared with other snapshots only if the file's times
-		 * can later prove that the file is unchanged (sys/witness.h).
-		 * They cannot prove this for a file that was changed a moment
-		 * ago.
+		 * Later snapshots may use these maps only if the times of the
+		 * file can prove that the file is still unchanged
+		 * (sys/witness.h). The times of a file that was changed a
+		 * moment ago prove nothing.
 		 */
 		if (!ret && sys_witness_holds(&held->witness))
 			replace(cache, held);

@@ -30,14 +30,14 @@
 struct refs_cache;
 
 /*
- * Mapped refs, in use by one or more snapshots. Immutable. Only
- * refs_cache_packed() and refs_cache_stack() make one: this struct is the first
- * part of a larger struct, which is private to refs-cache.c.
+ * Mapped refs that one or more snapshots use. Immutable. Only
+ * refs_cache_packed() and refs_cache_stack() can make this struct, because it
+ * is the first member of a private struct in refs-cache.c.
  */
 struct refs_cached {
-	/* from refs_cache_packed(), otherwise empty */
+	/* the file, if refs_cache_packed() made this struct; otherwise empty */
 	struct packed_refs table;
-	/* from refs_cache_stack(), otherwise empty */
+	/* the stack, if refs_cache_stack() made this struct; otherwise empty */
 	struct reftable_stack stack;
 };
 
@@ -56,9 +56,9 @@ void refs_cache_free(struct refs_cache *cache);
 
 /*
  * Sets *out to the packed-refs file at `path`. Maps the file again if it has
- * changed. A cache is only used with one path, and either with this function or
- * with refs_cache_stack(). The caller gives *out back with refs_cache_put().
- * Returns 0, or an error of packed_refs_open().
+ * changed. For one cache, all calls must have the same path, and must be calls
+ * of this function only or of refs_cache_stack() only. The caller gives *out
+ * back with refs_cache_put(). Returns 0, or an error of packed_refs_open().
  */
 int refs_cache_packed(const struct refs_cached **out, struct refs_cache *cache,
 		      const char *path, enum hash_algo algo, struct error *err);
@@ -74,22 +74,22 @@ int refs_cache_stack(const struct refs_cached **out, struct refs_cache *cache,
 void refs_cache_put(struct refs_cache *cache, const struct refs_cached *cached);
 
 /*
- * Maximum number of notes of a struct refs_cached: texts that its users have
- * derived from it, such as a listing of refs. A further note replaces one of
- * these notes.
+ * Maximum number of notes that a struct refs_cached stores. A note is a text
+ * that was computed from these refs, such as a listing. If there are more
+ * notes, a new one replaces an old one.
  */
 #define REFS_CACHE_NOTES 4
 /*
  * Maximum length in bytes of the text of a note, and of its key. A longer note
- * is not stored, so that a client, whose ref prefixes are in the key, cannot
- * fill the memory.
+ * is not stored. Otherwise a client could fill the memory, because its ref
+ * prefixes are in the key.
  */
 #define REFS_CACHE_NOTE_MAX 65536
 
 /*
- * Appends the text of the note with a key to *out, and sets *number to the
- * number that was stored with the note. Returns 1 if the note was appended, 0
- * if no note has this key, or ERR_NOMEM.
+ * Finds the note with the key `key`. Appends the text of the note to *out, and
+ * sets *number to the number that was stored with the note. Returns 1 if the
+ * note was appended, 0 if no note has this key, or ERR_NOMEM.
  */
 int refs_cache_find_note(struct buf *out, uint64_t *number,
 			 struct refs_cache *cache,
@@ -97,9 +97,9 @@ int refs_cache_find_note(struct buf *out, uint64_t *number,
 			 const struct buf *key);
 
 /*
- * Stores a copy of `len` bytes as the note with a key, and a number that
- * refs_cache_find_note() returns with the note. Does nothing if memory runs
- * out.
+ * Stores a note with the key `key` and a copy of the `len` bytes as its text.
+ * `number` is stored too, and refs_cache_find_note() returns it with the note.
+ * Does nothing if memory runs out.
  */
 void refs_cache_add_note(struct refs_cache *cache,
 			 const struct refs_cached *cached,

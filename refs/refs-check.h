@@ -33,7 +33,10 @@ struct refs_report {
 };
 
 struct refs_check {
-	/* borrowed; the list of ids to skip in these rules has no effect */
+	/*
+	 * borrowed; the rules may list ids of objects to skip, which has no
+	 * effect here
+	 */
 	const struct fsck_rules *rules;
 	void (*report)(void *ctx, const struct refs_report *report);
 	/*

@@ -150,10 +150,10 @@ static int keep_below(struct keeper *k, const char *git_dir, const char *name,
 }
 
 /*
- * Visits HEAD, per-worktree refs and reflogs of one git directory. refs_each()
- * visits only the per-worktree refs of the repository's own work tree, so
- * those of all work trees are visited here. Returns 0, the first nonzero
- * result of the visitor, or a negative error code.
+ * Visits HEAD, per-worktree refs and reflogs of one git directory. The caller
+ * calls this function for all work trees, because refs_each() visits
+ * per-worktree refs of one work tree only. Returns 0, the first nonzero result
+ * of the visitor, or a negative error code.
  */
 static int walk_git_dir(struct keeper *k, const char *git_dir)
 {

@@ -46,10 +46,7 @@ struct refs_files {
 	size_t list_nr, list_alloc;
 };
 
-/*
- * Returns the snapshot of the files backend of which `refs` is the first
- * member.
- */
+/* Converts `refs` to the struct of which it is the first member. */
 static struct refs_files *files_of(struct refs *refs)
 {
 	return (struct refs_files *)refs;
@@ -105,8 +102,8 @@ static bool same_file(const struct sys_stat *a, const struct sys_stat *b)
 }
 
 /*
- * Maps packed-refs, or finds it mapped in repo->refs_cache. Returns 0 or a
- * negative error code.
+ * Maps packed-refs. If repo->refs_cache is set, takes the mapping from there.
+ * Returns 0 or a negative error code.
  */
 static int open_gen(const struct refs_files *files, struct packed_gen *gen,
 		    struct error *err)
@@ -185,8 +182,9 @@ static int get_list(struct refs_files *files, const char *prefix,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Map packed-refs after the loose refs are read. A ref that was packed
-	 * in between is then found in packed-refs.
+	 * Map packed-refs after the loose refs are read. If another process
+	 * packs a loose ref before it is read here, the ref is found in
+	 * packed-refs.
 	 */
 	ret = refresh_packed(files, err);
 	if (ret < 0) {
@@ -424,8 +422,8 @@ static int may_peel(struct refs *refs, const char *prefix,
 	if (ret < 0)
 		return ret;
 	/*
-	 * A loose ref does not tell whether it is a tag, so it may be a tag
-	 * that peels to one of the objects.
+	 * A loose ref may be a tag that peels to a wanted object: only reading
+	 * the object could tell.
 	 */
 	if (has_loose(list, prefix))
 		return 1;
@@ -531,9 +529,9 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 }
 
 /*
- * Searches forward in packed-refs from the current record. The distance of the
- * last search is the hint, as neighbouring directories often have the same
- * size. Returns 0 or a negative error code.
+ * Searches forward in packed-refs from the current record. The first guess is
+ * the distance in bytes of the previous search, because neighbouring
+ * directories often have similar sizes. Returns 0 or a negative error code.
  */
 static int seek_packed(struct refs_iter *it, const char *name, size_t len,
 		       struct error *err)

@@ -3,8 +3,8 @@
  * Reads loose refs.
  *
  * A listing reads the names in a directory, then the files of these refs. If a
- * file vanishes in between, the ref was packed or deleted. A packed ref is
- * found in packed-refs, which is read afterwards.
+ * file vanishes between these two steps, the ref was packed or deleted. A
+ * packed ref is found in packed-refs, which is read afterwards.
  */
 #include <ctype.h>
 #include <errno.h>

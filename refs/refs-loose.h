@@ -22,8 +22,8 @@ enum refs_loose_kind {
 	REFS_LOOSE_OID,      /* names an object */
 	REFS_LOOSE_SYMBOLIC, /* names another ref */
 	/*
-	 * the content is neither an id nor a ref name, or the name is not
-	 * allowed
+	 * the content is neither an id nor a ref name, or the name of the ref
+	 * itself is not valid
 	 */
 	REFS_LOOSE_BROKEN,
 };

@@ -26,10 +26,7 @@ struct refs_reftable {
 	struct buf dir; /* scratch */
 };
 
-/*
- * Returns the snapshot of the reftable backend of which `refs` is the first
- * member.
- */
+/* Converts `refs` to the struct of which it is the first member. */
 static struct refs_reftable *tables_of(struct refs *refs)
 {
 	return (struct refs_reftable *)refs;
@@ -89,8 +86,8 @@ static bool is_shared(const struct repo *repo, const char *dir)
 }
 
 /*
- * Opens the stack in store->dir, or finds the stack of the shared refs open in
- * repo->refs_cache. Returns 0 or a negative error code.
+ * Opens the stack in store->dir. If repo->refs_cache holds this stack, takes it
+ * from there. Returns 0 or a negative error code.
  */
 static int open_stack(struct refs_reftable_store *store,
 		      const struct repo *repo, struct error *err)
@@ -296,7 +293,7 @@ struct refs_iter {
 	const char *prefix;
 	size_t prefix_len;
 	struct stream streams[2];
-	/* the stream whose ref was returned last */
+	/* the stack whose ref was returned last */
 	struct stream *given;
 	bool is_linked;
 	/* target of the ref that was returned last */
@@ -304,9 +301,10 @@ struct refs_iter {
 };
 
 /*
- * Moves a stream to its next ref that has the prefix. In a linked work tree,
- * skips refs that belong to the other stream. At the end, s->head is NULL.
- * Returns 0 or a negative error code.
+ * Moves to the next ref with the prefix in one of the two stacks: the stack of
+ * shared refs, or that of a linked work tree. In a linked work tree, skips refs
+ * that belong to the other stack. At the end, s->head is NULL. Returns 0 or a
+ * negative error code.
  */
 static int step(struct refs_iter *it, struct stream *s, struct error *err)
 {
@@ -477,7 +475,10 @@ static int get_cached(const struct refs_cached **out, struct refs *refs,
 	const char *inner;
 	int ret;
 
-	/* A visit in a linked work tree also finds refs of its own stack. */
+	/*
+	 * A linked work tree has a second stack, for its own refs. A visit
+	 * reads both stacks, so the refs are not in one shared stack.
+	 */
 	if (is_linked(refs->repo))
 		return 0;
 	ret = refs_reftable_store(refs, prefix, &store, &inner, err);

@@ -493,8 +493,9 @@ static int visit_symbolic(struct visit *v, const char *name, struct error *err)
 	if (!ret)
 		return v->broken(v->ctx, name, REFS_FLAW_SYMBOLIC);
 	/*
-	 * A strict visit leaves out the symbolic ref, which names no object of
-	 * its own: the visit finds a broken target under the target's name.
+	 * A symbolic ref has no object of its own. So a strict visit leaves out
+	 * a symbolic ref with a broken target, and reports the error when it
+	 * visits the target itself.
 	 */
 	if (ret == ERR_CORRUPT && v->is_strict)
 		return 0;

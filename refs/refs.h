@@ -99,20 +99,19 @@ int refs_each(struct refs *refs, const char *prefix,
 
 /*
  * Tells whether a ref whose name starts with `prefix` ("refs/x/") may be a tag
- * that peels to one of the objects of the search (refs/packed-refs.h). Returns
- * 1 if there may be such a tag, 0 if there certainly is none, or a negative
- * error code. If there are many packed refs, this function is much faster than
- * a visit of them.
+ * that peels to an object in search->ids (refs/packed-refs.h). Returns 1 if
+ * there may be such a tag, 0 if there certainly is none, or a negative error
+ * code. If there are many packed refs, this function is much faster than a
+ * visit of them.
  */
 int refs_may_peel(struct refs *refs, const char *prefix,
 		  const struct refs_peel_search *search, struct error *err);
 
 /*
- * Tells whether all refs whose names start with `prefix` are in one packed-refs
- * file or reftable stack that requests share (refs/refs-cache.h). Returns 1
- * with the shared file or stack in *out, which is valid until refs_close(). A
- * visit with this prefix then finds only refs of this file or stack. Returns 0
- * if there may be other refs, or a negative error code.
+ * Tells whether one packed-refs file or reftable stack, which requests share
+ * (refs/refs-cache.h), has all refs whose names start with `prefix`. Returns 1
+ * if it has, with *out set to this file or stack, which is valid until
+ * refs_close(). Returns 0 if there may be other refs, or a negative error code.
  */
 int refs_get_cached(const struct refs_cached **out, struct refs *refs,
 		    const char *prefix, struct error *err);
@@ -164,13 +163,14 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 
 /*
  * Leave broken refs, and refs to missing objects, out of all later visits by
- * refs_each_strict(). For callers that lose no object if a ref is not seen.
+ * refs_each_strict(). Only for callers that delete no objects, so that a ref
+ * that is left out does no harm.
  */
 void refs_leave_out_broken(struct refs *refs);
 bool refs_leaves_out_broken(const struct refs *refs);
 
 /*
- * Works like refs_each_from() from the first name on, but ignores
+ * Works like refs_each_from() with a `start` of NULL, but ignores
  * GIT_REF_PARANOIA.
  */
 int refs_each_or_broken(struct refs *refs, const char *prefix,
@@ -226,9 +226,10 @@ int refs_read(struct refs *refs, const char *name, struct ref *ref,
 	      struct error *err);
 
 /*
- * Works like refs_read(), but a symbolic ref with an impossible target exists:
- * returns 1 with ref->target set to the stored text and ref->leads_nowhere set.
- * For callers that copy refs, and do not follow them.
+ * Works like refs_read(), with one difference. If a symbolic ref stores a text
+ * that cannot be the name of a ref, returns 1 with ref->target set to this text
+ * and ref->leads_nowhere set. For callers that copy refs and do not follow
+ * them.
  */
 int refs_read_stored(struct refs *refs, const char *name, struct ref *ref,
 		     struct error *err);
