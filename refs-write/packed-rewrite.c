@@ -3,8 +3,8 @@
  * Merges edits into packed-refs.
  *
  * The lock file is separate from the new file and is never renamed. A deletion
- * keeps the lock until the ref's loose file is removed too. Otherwise another
- * process could pack the loose file again in between.
+ * keeps the lock until the ref's loose file is removed too. If the lock were
+ * released before, another process could pack the loose file again.
  */
 #include <stdlib.h>
 #include <string.h>

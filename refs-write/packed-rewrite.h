@@ -57,9 +57,10 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 			 struct error *err);
 
 /*
- * Sets the traits that promise a peeled id for each tag of the new packed-refs
- * file, below any directory. The caller calls this function before the first
- * edit, and keeps the promise for the records of the old file, too.
+ * Sets the traits "peeled", "fully-peeled" and "gitreach-peeled" in the header
+ * of the new file. These traits promise a peeled id for each tag. The caller
+ * calls this function before the first edit, and keeps the promise for the
+ * records of the old file, too.
  */
 void packed_rewrite_promise_peeled(struct packed_rewrite *rw);
 

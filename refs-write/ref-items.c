@@ -179,9 +179,10 @@ static int sort_all(struct ref_transaction *tx, struct error *err)
 
 /*
  * If a change updates the ref that HEAD points to, adds an item for HEAD's
- * reflog, and sets *added to true. If another change of the transaction
- * updates HEAD itself, rejects the change of the ref instead. Returns 0 (also
- * after a rejection) or a negative error code.
+ * reflog, and sets *added to true. If another change of the transaction updates
+ * HEAD itself, there would be two updates of HEAD. So the change of the ref
+ * that HEAD points to is rejected. Returns 0 (also after a rejection) or a
+ * negative error code.
  */
 static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 {

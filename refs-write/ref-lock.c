@@ -52,9 +52,9 @@ static int check_old_oid(struct ref_transaction *tx, struct ref_item *item,
 	bool is_zero = oid_is_zero(&u->old_oid);
 
 	/*
-	 * The change requires that the ref has no value. A dangling symbolic
-	 * ref has none, but the change would overwrite the target that it
-	 * stores.
+	 * The change requires that the ref does not exist. A dangling symbolic
+	 * ref has no value, but exists: the change would overwrite the target
+	 * that is stored in it.
 	 */
 	if (is_zero && is_symbolic && oid_is_zero(&item->old_oid))
 		return ref_update_reject(tx, u, REF_EXISTS, err,
@@ -237,9 +237,9 @@ static int follow(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Verifies that HEAD, which was locked for its reflog, still leads to the same
- * ref. Otherwise rejects the update. Returns 0 (also if the update is
- * rejected) or a negative error code.
+ * HEAD was locked so that its reflog gets an entry. Verifies that HEAD still
+ * leads to the ref to which it led before. Otherwise rejects the update.
+ * Returns 0 (also if the update is rejected) or a negative error code.
  */
 static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 			const char *target, struct error *err)
@@ -314,9 +314,9 @@ static int reject_broken(struct ref_transaction *tx,
 /*
  * Handles a symbolic ref whose target cannot exist. A change of the ref itself
  * replaces or removes it. A write to the target is rejected, because the path
- * of the target may lead out of the repository. A deletion of the target has
- * nothing to do. Returns 0 (also if the update is rejected) or a negative error
- * code.
+ * of the target may lead out of the repository. A deletion of the target
+ * changes nothing. Returns 0 (also if the update is rejected) or a negative
+ * error code.
  */
 static int stage_nowhere(struct ref_transaction *tx, struct ref_item *item,
 			 struct error *err)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells hooks about a migration, with the transactions of stock Git: one with
- * all refs, and for a store of files one with the refs in packed-refs, and one
- * with the loose refs. Stock Git does not finish all of these transactions.
+ * Calls hooks for a migration, with the same transactions as stock Git. The
+ * first transaction has all refs. If the new store is files, a second one has
+ * the refs in packed-refs, and a third one has the loose refs. Like stock Git,
+ * this module does not report the end of each transaction.
  */
 #include <stdlib.h>
 
@@ -14,7 +15,10 @@
 
 /* The lines for hooks, in the order of the names of the refs. */
 struct telling {
-	const struct repo *repo; /* borrowed: has the old store */
+	/*
+	 * borrowed: the repository with the old store
+	 */
+	const struct repo *repo;
 	const struct ref_migrate_options *options;
 	struct refs *refs; /* owned: the old store */
 	/* names of the root refs; the array and each name are owned */
@@ -99,7 +103,8 @@ static int add_refs(struct telling *t)
 }
 
 /*
- * Tells that a transaction is prepared. If a hook refuses, tells that it is
+ * Tells the hook that a transaction is being prepared, and then that it is
+ * prepared. If the hook refuses, tells the hook that the transaction is
  * aborted. Returns 0 or a negative error code.
  */
 static int prepare(const struct telling *t, const struct buf *lines)

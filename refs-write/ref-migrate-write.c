@@ -218,8 +218,9 @@ static int measure_log(void *ctx, const char *name)
 }
 
 /*
- * Returns the length of "Name <mail> seconds zone" in the line, after the first
- * space.
+ * Returns the length of "Name <mail> seconds zone". This part of the line
+ * begins after the space that follows the ids, and ends before the tab or at
+ * the end.
  */
 static size_t committer_len(const struct reflog_line *line)
 {

@@ -99,8 +99,8 @@ static int each_name(struct migration *m, const char *dir,
 
 /*
  * Works like each_name() for the directory refs/ in `dir`. `dir` is a git
- * directory, or the directory of a new store. Returns 0, or the negative value
- * of `fn` or another negative error code.
+ * directory, or the directory of a new store. Returns 0, the negative value of
+ * `fn`, or another negative error code.
  */
 static int each_below_refs(struct migration *m, const char *dir,
 			   int (*fn)(struct migration *m, const char *name))

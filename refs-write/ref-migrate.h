@@ -35,8 +35,9 @@ struct ref_migrate_options {
 	 */
 	bool dry_run;
 	/*
-	 * Called with the states of the transactions by which stock Git writes
-	 * the new store. `changes` has a line "<zeros> <value> <ref>" for each
+	 * Stock Git writes the new store in transactions. This function is
+	 * called for the states of these transactions, so that the hooks run as
+	 * with stock Git. `changes` has a line "<zeros> <value> <ref>" for each
 	 * ref. In the states "preparing" and "prepared", a negative return
 	 * value ends the migration and is returned. NULL: not called.
 	 */

@@ -41,10 +41,10 @@ struct ref_pack_options {
 };
 
 /*
- * Returns the minimum number of loose refs for which ref_pack() with
- * `if_needed` rewrites a packed-refs file of `size` bytes. Only refs that
- * `wants` accepts count. Stock Git has the same limit; its values were
- * measured.
+ * Returns the smallest number of loose refs that ref_pack() packs if the option
+ * `if_needed` is set. `size` is the length of the packed-refs file in bytes.
+ * Only loose refs that options->wants() accepts are counted. Stock Git has the
+ * same limit; its values were measured.
  */
 size_t ref_pack_limit(uint64_t size);
 

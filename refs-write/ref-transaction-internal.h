@@ -25,8 +25,8 @@ struct ref_item {
 	/* borrowed: the item of the symbolic ref's target, if log_only */
 	struct ref_item *target;
 	/*
-	 * borrowed: the item of the symbolic ref that leads to this item's ref;
-	 * NULL if there is none
+	 * borrowed: the item of the symbolic ref through which this ref was
+	 * reached; NULL: the change names this ref itself
 	 */
 	const struct ref_item *via;
 	char *name; /* owned */
@@ -66,9 +66,9 @@ struct ref_transaction;
 /* Functions by which a transaction changes refs in one kind of storage. */
 struct ref_tx_backend {
 	/*
-	 * true: one lock covers all refs. So a conflict of names is not found
-	 * by locking a ref, and its message does not begin with "cannot lock
-	 * ref".
+	 * true: one lock covers all refs of a stack. Locking a ref then finds
+	 * no conflict between names, so the message about such a conflict does
+	 * not begin with "cannot lock ref".
 	 */
 	bool has_one_lock;
 	/*
@@ -248,8 +248,9 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		  struct error *err);
 
 /*
- * Returns the item whose ref changes: `item` itself, or the item at the end of
- * the chain of targets if `item` is log_only.
+ * Returns the item whose ref changes. If `item` is log_only, its ref is
+ * symbolic, and the result is the item at the end of the chain of symbolic
+ * refs. Otherwise the result is `item` itself.
  */
 const struct ref_item *ref_item_final(const struct ref_item *item);
 

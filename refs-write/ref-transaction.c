@@ -321,11 +321,12 @@ static int add_items(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Locks all items in rounds, and the items of a round in the order of their
- * names. Locking a symbolic ref may add an item for its target, which is
- * locked in the next round. So two transactions can wait for each other only
- * if they are in different rounds, and only until the lock timeout. Returns 0
- * (also if updates are rejected) or a negative error code.
+ * Locks the refs of all items. Within one round, refs are locked in the order
+ * of their names, so two transactions cannot wait for each other. Locking a
+ * symbolic ref may add an item for its target, which is locked in the next
+ * round. Across rounds, two transactions can wait for each other, but only
+ * until the lock timeout. Returns 0 (also if updates are rejected) or a
+ * negative error code.
  */
 static int lock_items(struct ref_transaction *tx, struct error *err)
 {
@@ -390,7 +391,10 @@ static int check_duplicates(struct ref_transaction *tx, struct error *err)
 	struct ref_update **sorted;
 	int ret = 0;
 
-	/* Clients send the refs of a push sorted by name. */
+	/*
+	 * Often no sort is needed: clients send the refs of a push sorted by
+	 * name.
+	 */
 	if (is_ascending(tx))
 		return 0;
 	sorted = mem_alloc(tx->update_nr, sizeof(*sorted));
@@ -409,7 +413,9 @@ static int check_duplicates(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
-/* Closes the transaction, and tells that it is aborted. Returns `ret`. */
+/*
+ * Closes the transaction, and calls on_state() with REF_ABORTED. Returns `ret`.
+ */
 static int give_up(struct ref_transaction *tx, int ret)
 {
 	close_transaction(tx);

@@ -166,17 +166,18 @@ struct ref_transaction_options {
 	bool keep_going;
 	/*
 	 * Make a symbolic ref a symbolic link to its target
-	 * (core.preferSymlinkRefs). If the file system refuses the link, and in
-	 * reftables, the symbolic ref is written as without this option.
+	 * (core.preferSymlinkRefs). If the file system refuses the link, or if
+	 * refs are in reftables, this option has no effect.
 	 */
 	bool prefer_symlinks;
 	/*
 	 * Called for each new value that is not zero, when the change is added.
-	 * Called a second time for the ref to which a symbolic ref leads, when
-	 * this ref is locked. Returns 0, ERR_INVALID with *err set to
-	 * reject the change, or another negative error code to fail the
-	 * transaction. For instance, the function checks that objects exist and
-	 * that branches are commits. NULL: all values are accepted.
+	 * If the change is for a symbolic ref, called a second time when the
+	 * target of the ref is locked, with the name of the target. Returns 0,
+	 * ERR_INVALID with *err set to reject the change, or another negative
+	 * error code to fail the transaction. For instance, the function checks
+	 * that objects exist and that branches are commits. NULL: all values
+	 * are accepted.
 	 */
 	int (*check_value)(void *ctx, const char *name,
 			   const struct oid *new_oid, struct error *err);
@@ -236,31 +237,32 @@ void ref_transaction_free(struct ref_transaction *tx);
  * below refs/. Such a name below refs/ may be ill-formed, so that stray files
  * can be removed.
  *
- * Calls check_value() for the new value. Returns 0 if the change is queued.
- * Otherwise, nothing is queued. Returns 1 if the value was rejected and the
- * transaction keeps going; *err has the reason. Returns ERR_INVALID if the
- * value was rejected otherwise, or if the name is bad ("refusing to update ref
- * with bad name '..'"), or another negative error code.
+ * Calls check_value() for the new value. Returns 0 if the change is queued. In
+ * all other cases, nothing is queued. If check_value() rejects the value,
+ * returns 1 with keep_going (*err has the reason) and ERR_INVALID without
+ * keep_going. If the name is bad, returns ERR_INVALID ("refusing to update ref
+ * with bad name '..'"). Returns another negative error code after other errors.
  */
 int ref_transaction_add(struct ref_transaction *tx,
 			const struct ref_change *change, struct error *err);
 
 /*
  * Locks all refs and checks all changes. Returns 0 or a negative error code.
- * After an error nothing is locked and the transaction is closed. Errors:
+ * After an error nothing is locked and the transaction is closed. With
+ * keep_going, failed changes are left out and 0 is returned. Errors:
  *
  * - ERR_INVALID: a change cannot be made. `result` and `error` of the change
  *   and *err have Git's text.
  * - ERR_DENIED: another process has the lock of packed-refs or of a stack of
- *   tables. Or: the repository is in a quarantine (repo_check_quarantine()), or
- *   is a copy and there is no `publish`; then the call fails even with
- *   keep_going or without changes.
+ *   tables.
+ * - ERR_DENIED, even with keep_going or without changes: the repository is in a
+ *   quarantine (repo_check_quarantine()), or is a copy without
+ *   options.publish.
  * - ERR_CORRUPT: packed-refs or a table is damaged.
  * - ERR_IO, ERR_NOMEM, or the return value of on_state.
- * - ERR_UNSUPPORTED: there is a `publish`, and refs are not in tables.
+ * - ERR_UNSUPPORTED: options.publish is set, and refs are not in tables.
  *
- * With keep_going, failed changes are left out and 0 is returned. Cost: some
- * system calls for each change. Other refs are not read, except that
+ * Cost: some system calls for each change. Other refs are not read, except that
  * packed-refs is searched.
  */
 int ref_transaction_prepare(struct ref_transaction *tx, struct error *err);

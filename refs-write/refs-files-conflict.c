@@ -4,9 +4,9 @@
  * cannot be a directory for refs/a/b. packed-refs could contain both, so its
  * names are compared.
  *
- * The lock file of a ref is in the ref's directory. So after locking, no loose
- * ref can be at the path of that directory or above. Only packed-refs must be
- * searched for such refs.
+ * The lock file of the ref refs/a/b is in the directory refs/a. So after
+ * locking, there can be no loose ref refs/a. Only packed-refs must be searched
+ * for refs with the name of a directory.
  */
 #include <stdlib.h>
 #include <string.h>

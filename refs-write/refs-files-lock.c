@@ -146,10 +146,10 @@ static int look_for_dir(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Removes the directory at the path of the ref's loose file, if it contains
- * nothing but directories. Otherwise rejects the update now: its commit would
- * fail only after other refs have changed. Returns 0 (also if the update is
- * rejected) or a negative error code.
+ * A directory may be at the path of the ref's loose file. Removes the directory
+ * if it contains only directories. If it contains a file, rejects the update
+ * now: renaming the lock file would fail, after other refs have changed.
+ * Returns 0 (also if the update is rejected) or a negative error code.
  */
 static int clear_dir(struct ref_transaction *tx, struct ref_item *item,
 		     struct error *err)

@@ -72,8 +72,10 @@ static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 }
 
 /*
- * Returns whether a record has a peeled id if it needs one. Branches are known
- * to be commits. The traits of the old file are not believed.
+ * Returns whether a record of the old packed-refs is known to have all that the
+ * new file needs: it has a peeled id, or is a branch, which has no peeled id
+ * because it points to a commit. The header of the old file may promise peeled
+ * ids, but is not trusted.
  */
 static bool is_complete(const struct packed_ref *ref)
 {
@@ -155,9 +157,9 @@ static int write_packed(struct packer *p, struct error *err)
 }
 
 /*
- * Returns whether `path` exists and is neither a file nor a directory. It is
- * then a symbolic link through which the ref was read, and the file that it
- * leads to was removed after packing.
+ * Returns whether `path` exists and is neither a file nor a directory. Such a
+ * path is a symbolic link through which the ref was read. The file to which the
+ * link leads was removed after packing.
  */
 static bool is_dangling_link(const char *path)
 {
@@ -275,9 +277,10 @@ int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 	if (ret < 0)
 		return ret;
 	/*
-	 * Loose refs are read under the lock of packed-refs. Otherwise another
-	 * process could pack newer values in between, and this process would
-	 * replace them by the older values that it has read.
+	 * Loose refs are read under the lock of packed-refs. Without the lock,
+	 * another process could pack newer values after this process has read
+	 * the loose refs. This process would then replace the newer values by
+	 * the older ones.
 	 */
 	ret = refs_loose_list_read(&p.list, repo, "refs/", err);
 	if (!ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Transactions that are published: the refs come from a local copy of a
- * repository in a store, and the function `publish` of the transaction changes
- * them in the store.
+ * Transactions with the option `publish`. The repository is a local copy of a
+ * repository in a store. The function `publish` of the caller makes the changes
+ * in the store.
  *
  * The changes are checked against a snapshot of the copy's tables. Nothing is
  * locked, because a request to a store takes long, and readers who refresh the
@@ -58,8 +58,9 @@ static int check_lens(struct ref_transaction *tx, struct error *err)
 {
 	struct reftable_append_options options;
 	/*
-	 * A configured block size above the default is ignored: a ref that
-	 * needs such a block could be too long for the store.
+	 * Only block sizes up to the default are used here, even if a larger
+	 * one is configured. With a larger size, this process could accept a
+	 * ref that is too long for the tables in the store.
 	 */
 	size_t size = REFTABLE_BLOCK_SIZE_DEFAULT;
 	int ret = refs_reftable_options(&options, tx->repo, err);

@@ -58,14 +58,14 @@ struct refs_reftable_tx {
 	 */
 	struct oid last_oid, last_peeled;
 	/*
-	 * the kind of record for a ref with the id last_oid: with or without a
-	 * peeled id; REFTABLE_DELETED: no object was peeled yet
+	 * the kind of record in which the id last_oid is stored: with or
+	 * without a peeled id; REFTABLE_DELETED: last_oid is not set yet
 	 */
 	enum reftable_value last_value;
 	struct buf dir; /* scratch */
 };
 
-/* ---- locks of stacks, and conflicts of names */
+/* ---- locking stacks of reftables, and conflicts between names of refs */
 
 static void top_free(struct refs_reftable_top *top)
 {
@@ -512,8 +512,9 @@ static int commit_top(struct ref_transaction *tx, struct refs_reftable_top *top,
 }
 
 /*
- * Commits all stacks. Signals are held, because a signal in between would
- * leave half of a transaction. Returns 0 or a negative error code.
+ * Commits all stacks. Signals are held until all are committed, because a
+ * process that ends after the first stack would leave half of a transaction.
+ * Returns 0 or a negative error code.
  */
 static int commit_tops(struct ref_transaction *tx, struct error *err)
 {
