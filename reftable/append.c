@@ -160,8 +160,9 @@ int reftable_append_commit(struct reftable_append *a, struct error *err)
 	int ret = 0;
 
 	/*
-	 * A signal between the two renames would leave a table that is in no
-	 * list. So signals are held.
+	 * A signal between the renames of the table and of tables.list would
+	 * leave a table that is in no list. So signals are held until both
+	 * files are renamed.
 	 */
 	sys_hold_signals(&hold);
 	if (a->is_ready) {

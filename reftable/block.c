@@ -51,9 +51,10 @@ static uint32_t load_be24(const uint8_t *p)
 }
 
 /*
- * Inflates the content of a g-block, after its header of 4 bytes. The inflated
- * bytes have the same offsets as in a plain block. Returns the number of
- * deflated bytes, or a negative error code.
+ * Inflates a block of reflog records (a g-block), except its header of 4 bytes,
+ * which is not compressed. Offsets in the result are those of a block that was
+ * never compressed. Returns the number of compressed bytes, or a negative error
+ * code.
  */
 static int64_t inflate_block(struct reftable_block *block,
 			     const struct reftable_file *file, size_t len,

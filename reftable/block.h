@@ -88,7 +88,10 @@ struct reftable_footer {
 	enum hash_algo algo;
 	uint64_t ref_index_off;
 	uint64_t obj_off, obj_index_off;
-	/* length in bytes of the id prefixes in o-blocks */
+	/*
+	 * length in bytes of the abbreviated ids in the index from objects to
+	 * refs
+	 */
 	unsigned obj_id_len;
 	uint64_t log_off, log_index_off;
 };
@@ -165,7 +168,7 @@ unsigned reftable_block_peek(const struct reftable_file *file, uint64_t off);
 /* A position in a block, for an iteration over its records. */
 struct reftable_cursor {
 	const struct reftable_block *block; /* borrowed */
-	/* offset in the block of the next record */
+	/* offset of the next record in the block */
 	size_t off;
 	/* key of the current record */
 	struct buf key;

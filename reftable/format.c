@@ -45,9 +45,10 @@ static int parse_header(struct reftable_footer *f, const uint8_t *p, size_t len,
 }
 
 /*
- * Returns whether the offset of a section in the footer is valid: it is zero,
- * or lies in [*least, end), after the sections before it. If the offset is
- * valid and not zero, sets *least to the offset plus one.
+ * Checks the offset of a section in the footer. Sections are checked in the
+ * order in which they lie in the file. An offset is valid if it is 0 (no such
+ * section) or in [*least, end). Returns whether the offset is valid. If it is
+ * valid and not 0, sets *least to the offset plus one.
  */
 static bool take_off(uint64_t off, uint64_t *least, uint64_t end)
 {

@@ -14,8 +14,8 @@
 
 /*
  * Iterates over several tables as if they were one. If several tables have a
- * record with the same key, the record of the newest table counts. A deletion
- * in the newest table hides the other records.
+ * record with the same key, only the record of the newest table is returned. A
+ * deletion in the newest table hides the older records with its key.
  *
  * The iterators of the tables are sorted by their next keys. A step moves one
  * iterator to its new place in this order. This takes one comparison if most
@@ -31,8 +31,9 @@ struct reftable_source {
 struct reftable_merged {
 	struct reftable_source *sources; /* owned */
 	/*
-	 * owned array of the sources that have a next record; sorted so that
-	 * the record to return next is last: by key, then by age
+	 * owned array of the sources that have a next record. The record to
+	 * return next is that of the last source: sorted by descending key, and
+	 * for equal keys with the newest table last.
 	 */
 	struct reftable_source **waiting;
 	size_t source_nr, waiting_nr;
@@ -71,7 +72,7 @@ int reftable_merged_next(struct reftable_merged *m,
 			 const struct reftable_iter **it, struct error *err);
 
 struct reftable_stack {
-	/* owned array, and each table in it; oldest first */
+	/* owned: the array and the tables in it; oldest first */
 	struct reftable **tables;
 	size_t nr, alloc;
 };

@@ -84,13 +84,13 @@ int reftable_iter_seek(struct reftable_iter *it, const struct reftable *table,
 int reftable_iter_next(struct reftable_iter *it, struct error *err);
 
 /*
- * Verifies a whole table, including parts of the format that readers do not
- * check because of the cost:
+ * Verifies a whole table. Also verifies what readers do not check because of
+ * the cost:
  *
- * - blocks without gaps, and the order of sections
- * - ascending keys, and restarts that begin records
- * - indexes with the last key of each block
- * - the r-blocks that o-blocks list for an object
+ * - blocks follow each other without gaps, and sections are in order;
+ * - keys ascend, and restarts are at the beginning of records;
+ * - an index has the last key of each block;
+ * - the blocks that are listed for an object have a ref to the object.
  */
 
 /*

@@ -252,9 +252,9 @@ static uint64_t index_off(const struct verifier *v)
 }
 
 /*
- * Ends the verification of a section. If the section has an index, its top
- * level must list all blocks below it, and begin at the offset in the footer.
- * Returns 0 or ERR_CORRUPT.
+ * Ends the verification of a section. If the section has an index, the blocks
+ * of the index must lead to all other blocks, and the top level must begin at
+ * the offset in the footer. Returns 0 or ERR_CORRUPT.
  */
 static int end_section(struct verifier *v)
 {

@@ -90,9 +90,9 @@ int reftable_writer_end_section(struct reftable_writer *w, uint64_t *root_off,
 				struct error *err);
 
 /*
- * Records that the current block has a ref to an object. The object is named
- * by the id of the ref, and for a tag also by the peeled id. Returns 0 or a
- * negative error code.
+ * Records that the current block has a ref to the object whose id is the value
+ * of `ref`. For an annotated tag, also records this for the peeled object.
+ * Returns 0 or a negative error code.
  */
 int reftable_writer_note(struct reftable_writer *w,
 			 const struct reftable_ref *ref, struct error *err);

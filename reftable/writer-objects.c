@@ -78,9 +78,9 @@ static size_t choose_id_len(const struct reftable_writer *w)
 }
 
 /*
- * Appends the offsets of blocks from the pairs [from, to) of w->objects. All
- * these pairs are about one object. *nr is set to the number of blocks. Returns
- * 0 or ERR_NOMEM.
+ * Appends the offsets of the blocks that have refs to an object. The elements
+ * [from, to) of w->objects are about this object, one for each ref. Sets *nr to
+ * the number of different blocks. Returns 0 or ERR_NOMEM.
  */
 static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 			 size_t *nr)
@@ -104,9 +104,11 @@ static int append_blocks(struct reftable_writer *w, size_t from, size_t to,
 }
 
 /*
- * Writes the record of the object in the pairs [from, to) of w->objects. If
- * the number of blocks does not fit into the header of the record, the number
- * is written before the list of blocks. Returns 0 or a negative error code.
+ * Writes the index record of one object, with the offsets of the blocks that
+ * have refs to it. The elements [from, to) of w->objects are about this object,
+ * one for each ref. If the number of blocks does not fit into the 3 bits
+ * `extra`, it is written before the offsets. Returns 0 or a negative error
+ * code.
  */
 static int put_object(struct reftable_writer *w, size_t from, size_t to,
 		      size_t id_len, struct error *err)

@@ -98,7 +98,7 @@ size_t reftable_writer_ref_size(size_t name_len, size_t target_len,
 	       /* the key, if it shares no byte with the key before */
 	       varint_put(number, 0) +
 	       varint_put(number, (uint64_t)name_len << 3) + name_len +
-	       /* the value, with an update index of any size */
+	       /* the longest value: an update index, and ids or a target */
 	       VARINT_MAX_LEN + (tag > symbolic ? tag : symbolic);
 }
 

@@ -28,7 +28,7 @@ struct reftable_writer_options {
 	 * table
 	 */
 	uint64_t min_index, max_index;
-	/* block size in bytes; 0: REFTABLE_BLOCK_SIZE_DEFAULT */
+	/* true: write no index from objects to refs */
 	uint32_t block_size;
 	unsigned restart_interval; /* number of records; 0: 16 */
 	bool no_objects;           /* write no o-blocks */
