@@ -67,14 +67,14 @@ static bool take_item(struct change *change, const char *item, size_t len)
 }
 
 /*
- * Applies the items of `list`, a value of core.fsync, to the set of components.
- * An item ends at a comma, and white space before the item is skipped. A
- * component that any item adds is in the set, even if a later item removes the
- * component. Calls unknown() for each unknown item, without its minus; NULL: no
- * call.
+ * Applies `list`, a value of core.fsync, to *set, the set of components to
+ * sync. Items are separated by commas; white space before an item is skipped.
+ * "<name>" adds components and "-<name>" removes them. Adding wins: a component
+ * that any item adds is in the set, even if a later item removes it. If
+ * unknown() is not NULL, it is called for each unknown item, without the minus.
  *
- * Two details are those of stock Git. "none" is known only as the last item. A
- * minus without a name ends the list: only the items before it have an effect.
+ * As in stock Git, "none" is known only as the last item, and an item "-"
+ * without a name ends the list: later items have no effect.
  */
 static void apply_list(unsigned *set, const char *list,
 		       void (*unknown)(const char *item, size_t len))

@@ -31,11 +31,11 @@ int grafts_each(const char *bytes, size_t len, enum hash_algo algo,
 		int (*fn)(void *ctx, const struct oid *oid), void *ctx);
 
 /*
- * Finds the n-th parent (from 1) that the bytes of an info/grafts file give a
- * commit. A line with a malformed id is ignored, and of several lines for a
- * commit the first counts. Returns 1 if *parent is set, 0 if the file gives the
- * commit fewer than n parents, or ERR_MISSING if the file does not name the
- * commit.
+ * Finds the n-th parent (n >= 1) of a commit according to `bytes`, the content
+ * of an info/grafts file. Lines with a malformed id are ignored. If several
+ * lines are about the commit, the first one is used. Returns 1 if *parent is
+ * set, 0 if the commit's line has fewer than n parents, or ERR_MISSING if the
+ * commit has no line.
  */
 int grafts_parent(struct oid *parent, const char *bytes, size_t len,
 		  enum hash_algo algo, const struct oid *commit, size_t n);

@@ -15,9 +15,9 @@
 static const char hooks_path[] = "core.hookspath";
 
 /*
- * Shortens a path below the repository or its work tree if that is the
- * directory in which the hook runs. Messages of a hook often have the path of
- * the hook, and clients of a server should not see the server's directories.
+ * Makes the path of a hook relative to the directory `dir`, in which the hook
+ * runs, if `dir` is the repository or its work tree. The path appears in error
+ * messages, and clients of a server should not see the server's directories.
  */
 static void shorten(char *path, const struct repo *repo, const char *dir)
 {
@@ -91,7 +91,10 @@ int repo_hooks_check_path(const struct repo *repo, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Gives advice, once if the caller remembers it. */
+/*
+ * Shows advice to the user. If the caller supplied runner->advice to remember
+ * advice, the same text is shown only once.
+ */
 static void advise(const struct hook_runner *runner, const char *text)
 {
 	struct buf *given = runner->advice;
@@ -259,9 +262,7 @@ static bool is_key(struct hook_name *name, const char *key,
 	return true;
 }
 
-/*
- * Refuses a key of a hook that has no value. Returns 0 or ERR_INVALID.
- */
+/* Refuses a hook.* key without a value. Returns 0 or ERR_INVALID. */
 static int check_value(const struct config_entry *entry, struct error *err)
 {
 	static const char *const variables[] = {"command", "event", "enabled"};
@@ -456,8 +457,8 @@ struct starter {
 	size_t arg_nr;
 	const struct hook_runner *runner;
 	/*
-	 * array with room for the words that start a shell and the hook's
-	 * arguments
+	 * memory for the complete command line: the words that start a shell,
+	 * and the arguments of the hook
 	 */
 	const char **argv;
 };
@@ -478,11 +479,12 @@ static int start(const struct starter *s, size_t nr, const char *name,
 }
 
 /*
- * Runs a configured hook. As in Git, the command is a program if it has no
- * character that is special to a shell. Otherwise: sh -c '<command> "$@"'
- * <command> <args>. Without arguments, "$@" is left out, because after
- * "check;" it would change the exit code to 0. Returns the result of the
- * callback `run`, or ERR_NOMEM.
+ * Runs a configured hook. As in Git, a command without characters that are
+ * special to a shell is run as a program. Any other command is run as: sh -c
+ * '<command> "$@"' <command> <args>. If the hook has no arguments, "$@" is
+ * left out. Otherwise the command "check;" would become 'check; "$@"', whose
+ * exit code is 0 even if the check fails. Returns the result of the callback
+ * `run`, or ERR_NOMEM.
  */
 static int start_command(const struct starter *s, const char *command,
 			 struct error *err)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks (githooks(5)). An event runs the commands that are configured for it
- * (git-hook(1)), and then the program of that name in the hooks directory:
+ * Hooks (githooks(5)). At an event, the commands that are configured for the
+ * event run first (git-hook(1)). Then the program <event> in the hooks
+ * directory runs. The configuration:
  *
- * 	[hook "<name>"]
- * 		event = pre-receive         several; "" resets the list
- * 		command = <shell command>   the last value counts
- * 		enabled = false             disables this hook
- * 	[hook "<event>"]
- * 		enabled = false             disables all configured hooks
+ *	[hook "<name>"]
+ *		event = pre-receive         several; "" resets the list
+ *		command = <shell command>   the last value counts
+ *		enabled = false             disables this hook
+ *	[hook "<event>"]
+ *		enabled = false             disables all configured hooks
  *
  * The hook proc-receive exchanges messages with the server, so it can only be a
  * program in the hooks directory. All hooks run one after the other. hook.jobs,
@@ -83,8 +84,9 @@ int repo_hooks_check_path(const struct repo *repo, struct error *err);
  *
  * Returns the last nonzero exit code, 0 if all were 0 or there is no hook, a
  * negative error code of run(), ERR_NOMEM, or ERR_INVALID with Git's message.
- * With ERR_INVALID no hook was run: a configured hook has no command or the
- * name of an event, a key of a hook has no value, or core.hooksPath is invalid.
+ * With ERR_INVALID no hook was run. The causes are a configured hook without a
+ * command, a configured hook with the same name as an event, a key of a hook
+ * without a value, and an invalid core.hooksPath.
  */
 int repo_hooks_run(const struct repo *repo, const char *event,
 		   const char *const *args, size_t arg_nr,
@@ -98,11 +100,11 @@ int repo_hooks_has(const struct repo *repo, const char *event,
 		   const struct hook_runner *runner, struct error *err);
 
 /*
- * Appends Git's message about a hook that did not run to its end, with a line
- * feed. `child` is the child of sys_spawn_in(), after sys_spawn_wait() if it
- * was started. Returns 1 if the hook could not be started, or if a signal
- * killed it that Git reports (all except SIGINT, SIGQUIT and SIGPIPE). Returns
- * 0 without a message otherwise, or ERR_NOMEM.
+ * Appends Git's error message, with a line feed, for a hook that could not be
+ * started or was killed by a signal. `child` is the result of sys_spawn_in(),
+ * and of sys_spawn_wait() if the hook was started. Returns 1 if a message was
+ * appended. Returns 0 if the hook ended by itself, or by SIGINT, SIGQUIT or
+ * SIGPIPE, which Git does not report. Returns ERR_NOMEM if memory runs out.
  */
 int repo_hook_describe_end(struct buf *out, const struct hook_program *program,
 			   const struct sys_child *child);

@@ -250,7 +250,9 @@ static int want_bool(const struct init *init, struct buf *text, const char *key,
 }
 
 /*
- * Works like want() for a path, which may need quotes. Returns 0 or ERR_NOMEM.
+ * Writes the variable `key` with the value `value`, a path, into the text of
+ * the configuration file. The path is quoted if necessary. Returns 0 or
+ * ERR_NOMEM.
  */
 static int want_path(const struct init *init, struct buf *text, const char *key,
 		     const char *value)

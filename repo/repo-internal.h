@@ -59,8 +59,8 @@ char *repo_absolute_path(const char *path, struct error *err);
 int repo_is_git_dir(const char *path, struct error *err);
 
 /*
- * Reads a .git file. Returns 0 with *out, the git directory that the file
- * names, owned by the caller, or an error code with Git's message.
+ * Reads a .git file. Returns 0 with *out set to the git directory that the file
+ * names (owned by the caller), or an error code with Git's message.
  */
 int repo_read_gitfile(char **out, const char *path, struct error *err);
 
@@ -101,8 +101,8 @@ int repo_check_bare(const struct repo_place *place, struct error *err);
 
 /*
  * Reads core.sharedRepository from `config`. Sets *share to the permissions
- * that it gives to new files, in the form of sys/share.h. Returns 0 or a
- * negative error code.
+ * that new files get by this variable, in the form of sys/share.h. Returns 0 or
+ * a negative error code.
  */
 int repo_share_load(unsigned *share, const struct config *config,
 		    struct error *err);

@@ -242,8 +242,8 @@ static int check_parent(const char *path, struct error *err)
 }
 
 /*
- * Sets the fields for the directories of the refs from `path`. Returns 0 or a
- * negative error code.
+ * Sets repo->refs_dir and repo->refs_common_dir from `path`, the configured
+ * directory of the refs. Returns 0 or a negative error code.
  */
 static int set_refs_dirs(struct repo *repo, const char *path, struct error *err)
 {

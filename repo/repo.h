@@ -90,9 +90,9 @@ struct repo {
 	 */
 	struct trace *trace;
 	/*
-	 * borrowed; the caller sets this after opening; holds packed-refs or
-	 * the stack of shared refs mapped (refs/refs-cache.h); NULL: each
-	 * snapshot of refs maps it
+	 * borrowed; the caller sets this after opening: a cache that keeps
+	 * packed-refs, or the stack of shared refs, mapped (refs/refs-cache.h).
+	 * NULL: each snapshot of refs maps the file or the stack again.
 	 */
 	struct refs_cache *refs_cache;
 };
@@ -200,11 +200,12 @@ int repo_check_copy(const struct repo *repo, const char *what,
 char *repo_common_path(const struct repo *repo, const char *name);
 
 /*
- * Return the directories of refs and reflogs: those of this work tree, and
- * those that all work trees share. These are git_dir and common_dir, unless
- * GIT_REFERENCE_BACKEND or extensions.refStorage name another directory
- * ("files://<path>"). A relative path starts in common_dir. A linked work tree
- * has its refs in worktrees/<id> of that directory.
+ * repo_refs_dir() returns the directory of the refs and reflogs of this work
+ * tree, and repo_refs_common_dir() that of the refs and reflogs that all work
+ * trees share. The defaults are git_dir and common_dir. GIT_REFERENCE_BACKEND
+ * or extensions.refStorage may name another directory ("files://<path>"); a
+ * relative path starts in common_dir. In this other directory, the refs of a
+ * linked work tree are below worktrees/<id>.
  */
 static inline const char *repo_refs_dir(const struct repo *repo)
 {

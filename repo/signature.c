@@ -184,9 +184,10 @@ static int verify_unknown(struct job *job, const char *program)
 }
 
 /*
- * Tries to verify an SSH signature for each signer to whom the key belongs.
- * The program has printed one signer per line. Returns 1 if the signature is
- * valid, 0 if not, or a negative error code.
+ * Verifies an SSH signature whose key is in the file of allowed signers.
+ * `ssh-keygen -Y find-principals` prints the names of the signers who have this
+ * key, one a line; the signature is verified for one name after the other.
+ * Returns 1 if the signature is valid, 0 if not, or a negative error code.
  */
 static int verify_ssh_with(struct job *job, const char *program,
 			   const char *allowed, const char *revoked)

@@ -54,7 +54,7 @@ struct signature_check {
 	char *signer;
 	/* owned: id of the key; NULL: unknown */
 	char *key;
-	/* owned: a message that explains E or N; NULL: none */
+	/* owned: a message that explains status 'E' or 'N'; NULL: no message */
 	char *problem;
 };
 
@@ -82,12 +82,12 @@ int signature_verify(struct signature_check *check, const struct config *config,
 /*
  * Parses the output of `gpg --status-fd`,
  *
- * 	[GNUPG:] GOODSIG 2DA24CB17C2F1E95 A U Thor <author@example.com>
- * 	         status  key              signer
+ *	[GNUPG:] GOODSIG 2DA24CB17C2F1E95 A U Thor <author@example.com>
+ *	         status  key              signer
  *
- * into *check. Before the call, its status must be N or E, and its strings must
- * be NULL. If there is more than one verdict, the result is E. Returns 0 or
- * ERR_NOMEM.
+ * into *check. Before the call, check->status must be 'N' or 'E', and the
+ * strings of *check must be NULL. If the output has more than one verdict,
+ * check->status is 'E'. Returns 0 or ERR_NOMEM.
  */
 int signature_parse_gpg(struct signature_check *check, const char *text,
 			size_t len);
