@@ -205,8 +205,8 @@ static int take_lines(struct fetch *f, struct v2_args *args, struct error *err)
 }
 
 /*
- * Read and check the request. If the request cannot be read to its end and a
- * want before this place is missing, the error is the missing want.
+ * Read and check the request. If a want is missing, the error is about this
+ * want, even if a later part of the request cannot be parsed.
  */
 static int parse(struct fetch *f, struct v2_args *args, struct error *err)
 {
@@ -297,7 +297,10 @@ static int answer(struct fetch *f, struct error *err)
 	return ret ? ret : send_pack_section(&f->req, err);
 }
 
-/* Write the request to the trace, with the same members as stock Git. */
+/*
+ * Write the request to the trace, as a JSON object with the same keys as in
+ * stock Git.
+ */
 static void trace_fetch_info(const struct fetch *f)
 {
 	const struct request *req = &f->req;

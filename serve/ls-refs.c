@@ -229,10 +229,10 @@ static int find_cached(const struct refs_cached **cached, struct listing *l)
 }
 
 /*
- * Set *key to a string that is different for listings with different lines.
- * Besides the cached refs, these values decide the lines, and the key has all
- * of them: the rules for hidden refs, the namespace, the prefixes, and whether
- * tags are peeled.
+ * Set *key to a string with all values that decide which lines a listing of the
+ * same cached refs has: the rules for hidden refs, the namespace, the prefixes,
+ * and whether tags are peeled. Listings with different lines get different
+ * keys.
  */
 static int make_key(struct buf *key, const struct listing *l)
 {
@@ -310,8 +310,9 @@ static int write_refs(struct listing *l)
 	if (!ret && has_head(l))
 		ret = write_head(l);
 	/*
-	 * HEAD is listed already. Only the lines below refs/ are shared with
-	 * other requests, so forget whether the line of HEAD was mixed.
+	 * The line of HEAD, written above, is never kept for other requests. So
+	 * it does not matter whether this line depends on a ref outside of the
+	 * cached refs.
 	 */
 	l->is_mixed = false;
 	if (!ret)

@@ -66,9 +66,15 @@ struct negotiate {
 	enum negotiate_mode mode;
 	bool no_done;
 	struct oid last; /* the last common have */
-	/* true: the current round has a common have */
+	/*
+	 * true: in the current round, the client sent a have that the server
+	 * has
+	 */
 	bool round_common;
-	/* true: the current round has an unknown have */
+	/*
+	 * true: in the current round, the client sent a have that the server
+	 * lacks
+	 */
 	bool round_other;
 	bool sent_ready;
 	/* true: ops.enough() has returned 1; stays true */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses fetch requests, checks wants, and decides for a negotiation which
- * haves are common and enough.
+ * Parses fetch requests, checks wants, and tells a negotiation which haves are
+ * common, and when the common haves are enough.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -445,8 +445,8 @@ static int add_target(struct request *req, uint32_t commit_nr,
 }
 
 /*
- * Add as targets of the reachability walk the common haves that arrived since
- * the last call. Returns 0 or a negative error code.
+ * Take the common haves that arrived since the last call, and add them to the
+ * targets of the reachability walk. Returns 0 or a negative error code.
  */
 static int add_targets(struct request *req, const struct oidset *common,
 		       struct error *err)
@@ -539,8 +539,8 @@ static void summarize_pack(struct summary *s, const struct packing_report *r)
 }
 
 /*
- * Write the wants, haves and options that determine the content of the pack to
- * the trace.
+ * Write to the trace the values that determine the content of the pack: wants,
+ * haves and options.
  */
 static void summarize_text(struct summary *s, const struct request *req,
 			   const char *filter)

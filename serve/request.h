@@ -226,9 +226,9 @@ int filter_policy_check(const struct config *config,
  * message of request_not_our_ref() if one is refused, or another negative error
  * code.
  *
- * Cost: one pass over the visible refs. If a want is not a tip, commits are
- * walked, too. If this want is no commit either, the walk also lists all trees
- * and blobs.
+ * Cost: one pass over the visible refs. If a commit is wanted that is not a
+ * tip, a walk over commits is added. If another object is wanted that is not a
+ * tip, the walk also lists all trees and blobs.
  */
 int wants_check(struct request *req, struct error *err);
 

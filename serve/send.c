@@ -411,7 +411,7 @@ static bool may_be_published(const struct request *req)
 	       (!req->shallow.nr || req->s->config.published.shallow);
 }
 
-/* Find the packs on other servers that the server can offer to the client. */
+/* Find packs that the client can download from other servers. */
 static int find_offer(struct pack_offer *offer, struct request *req,
 		      struct error *err)
 {

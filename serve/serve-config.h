@@ -25,9 +25,10 @@
 /*
  * ---- promisor-remotes.c
  *
- * The served repository may be a partial clone. Its promisor remotes hold the
- * objects that it lacks. The server advertises these remotes, and a client may
- * fetch from them too (capability promisor-remote of gitprotocol-v2(5)).
+ * If the served repository is a partial clone, its promisor remotes have the
+ * objects that are missing here. The server advertises these remotes, and a
+ * client may fetch from them too (capability promisor-remote of
+ * gitprotocol-v2(5)).
  *
  * Configuration:
  *
@@ -104,7 +105,7 @@ int promisor_remotes_accepted(const struct promisor_remotes *remotes,
  */
 struct pack_uri {
 	struct oid blob;
-	/* "<pack> <uri>": the line that clients get */
+	/* "<pack> <uri>", as clients get it in the section packfile-uris */
 	const char *told;
 	const char *uri; /* points into `told` */
 };
@@ -165,9 +166,10 @@ int pack_offer_published(struct pack_offer *offer,
 			 struct error *err);
 
 /*
- * Offer the packs that the store of a local copy has (copies/offers.h), as
- * pack_offer_published() does. Returns 0 or ERR_NOMEM. If the packs cannot be
- * offered, *warning says why.
+ * For a local copy of a repository: offer the packs that the store has
+ * (copies/offers.h), with the conditions of pack_offer_published(). Returns 0
+ * or ERR_NOMEM. If the packs cannot be offered, the function also returns 0,
+ * and *warning says why.
  */
 int pack_offer_stored(struct pack_offer *offer,
 		      const struct published_config *config,

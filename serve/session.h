@@ -30,8 +30,8 @@ struct session {
 	/* true: a pack has begun; "ERR" packets must not be sent any more */
 	bool in_pack;
 	/*
-	 * true: the client can fetch the objects that the server lacks, from a
-	 * promisor remote that was advertised
+	 * true: the server advertised a promisor remote, and the client will
+	 * fetch from this remote the objects that the server lacks
 	 */
 	bool has_promisor;
 	/* Opened on first use: */
@@ -112,9 +112,9 @@ void session_warn(struct session *s, const struct error *warning);
  * for any other object, or a negative error code.
  *
  * If the object is missing, the function warns and returns 0. The ref is
- * advertised nevertheless: a client that prunes would delete its copy of a ref
- * that is not advertised. The object is not read if `ref` has the peeled value,
- * or if the ref names the object s->no_tag.
+ * advertised nevertheless. Otherwise a client that prunes would delete its copy
+ * of the ref. The object is not read if `ref` has the peeled value, or if the
+ * ref names the object s->no_tag.
  */
 int session_peel_ref(struct session *s, const struct ref *ref,
 		     struct oid *peeled, struct error *err);

@@ -47,8 +47,9 @@ struct serve_options {
 	const char *namespace;
 	/*
 	 * true: the repository is a local copy of a repository in a store, and
-	 * was the newest generation at most STORED_OFFERS_AGE_MAX ago
-	 * (copies/offers.h). So clients may download its packs from the store.
+	 * had the store's newest state at most STORED_OFFERS_AGE_MAX seconds
+	 * ago (copies/offers.h). So clients may download its packs from the
+	 * store.
 	 */
 	bool is_fresh_copy;
 	serve_make_pack_fn make_pack; /* NULL: packing_send() */
@@ -62,11 +63,10 @@ struct serve_options {
 	 * Sets *odb to a snapshot of the objects. Called at most once, when
 	 * objects are first needed. NULL: the session opens its own snapshot.
 	 *
-	 * The snapshot must outlive the call of serve_upload_pack(). If packs
-	 * of the snapshot are pinned, the snapshot must also outlive the
-	 * sending of all spans that io->emit() got. *warning and the return
-	 * values are those of odb_open(). If `objects` is set, `provider` must
-	 * be NULL.
+	 * The snapshot must outlive the call of serve_upload_pack(). Bytes of
+	 * pinned packs that io->emit() got may be sent later: then the snapshot
+	 * must live until they are sent. *warning and the return values are
+	 * those of odb_open(). If `objects` is set, `provider` must be NULL.
 	 */
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);

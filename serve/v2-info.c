@@ -141,12 +141,12 @@ static int write_bundle(struct session *s, const char *place,
 }
 
 /*
- * Check whether a client may download the bundles of a list. The bundles have
- * all refs that were visible when the list was written, to clients without a
- * namespace and with the rules list->rules for hidden refs. So the client must
- * have no namespace, and its rules (including those of an access helper) must
- * equal list->rules. Returns 1 if the client may have the bundles, 0 if not, or
- * a negative error code.
+ * Check whether a client may download the bundles of a list. A bundle contains
+ * refs. When the list was written, these refs were visible to clients without a
+ * namespace, under the hide rules whose hash is list->rules. So this client
+ * must have no namespace, and the same hide rules (including those of an access
+ * helper). Returns 1 if the client may have the bundles, 0 if not, or a
+ * negative error code.
  */
 static int may_have(struct session *s, const struct bundle_list *list,
 		    struct error *err)

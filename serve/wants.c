@@ -169,8 +169,8 @@ int wants_check(struct request *req, struct error *err)
 			      req->s->options->stateless_rpc;
 
 		/*
-		 * With is_limit, request_add_want() has already refused wants
-		 * that refs do not reach. So all wants are allowed.
+		 * If is_limit is set, request_add_want() has refused each want
+		 * that no ref reaches. So the remaining wants are allowed.
 		 */
 		if (config->is_limit && behind)
 			ret = 0;
