@@ -7,10 +7,10 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 /*
- * Number of bytes (64 KiB, one large packet) after whose transfer the timeout
- * starts again, so that a slow peer is not cut off. Without side-band, one
- * write may have a whole pack. So large writes are split into pieces of this
- * size.
+ * The timeout starts again after each piece of this many bytes (64 KiB, one
+ * large packet). So a slow peer is not cut off as long as each piece is done
+ * within the timeout. A larger write, such as a whole pack without side-band,
+ * is split into pieces.
  */
 #define PIECE (1 << 16)
 

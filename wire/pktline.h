@@ -92,7 +92,10 @@ struct pktline_reader {
 	char *line;
 	/* true: the input ended or failed */
 	bool ended;
-	/* borrowed; pktline_reader_init() sets NULL */
+	/*
+	 * borrowed: observes all packets; pktline_reader_init() sets NULL (no
+	 * observer)
+	 */
 	struct pktline_tap *tap;
 };
 
@@ -241,9 +244,9 @@ int pktline_emit(struct pktline_writer *w, const struct serve_span *span,
 uint64_t pktline_span_len(const struct serve_span *span);
 
 /*
- * Returns the number of bytes of the packet that begins with PKTLINE_HEADER
- * bytes at `header`. If the header is not valid, or is a packet of its own, the
- * packet has PKTLINE_HEADER bytes.
+ * Returns the length in bytes of the packet that starts at `header`, which has
+ * PKTLINE_HEADER bytes. The length is PKTLINE_HEADER if the packet has no data
+ * (such as a flush packet), or if the header is not valid.
  */
 size_t pktline_announced(const void *header);
 

@@ -184,9 +184,9 @@ static int set_namespace(struct refview *view, const char *name,
 }
 
 /*
- * Set *out to the pattern that is compared with full ref names. If
- * rule->is_full, this is the rule's pattern; otherwise the prefix of the
- * namespace comes before it. Returns 0 or ERR_NOMEM.
+ * Set *out to the pattern that is compared with full ref names: the pattern of
+ * the rule, with the prefix of the namespace in front unless rule->is_full.
+ * Returns 0 or ERR_NOMEM.
  */
 static int full_pattern(struct buf *out, const struct refview *view,
 			const struct refview_rule *rule)
@@ -249,10 +249,10 @@ static int find_skips(struct refview *view)
 }
 
 /*
- * Add to view->bounds the full names at which the decision of one hide rule
- * can change, in the order of names. A rule matches the name <pattern> and all
- * names below "<pattern>/", but no other names that start with <pattern>. So
- * there are four bounds. Returns 0 or ERR_NOMEM.
+ * Add to view->bounds, in the order of names, the four full names at which the
+ * decision of a hide rule can change. The rule matches <pattern> itself and all
+ * names that start with "<pattern>/". So the decision can change at the start
+ * and at the end of each of these two ranges. Returns 0 or ERR_NOMEM.
  */
 static int add_bounds(struct refview *view, size_t *nr,
 		      const struct buf *pattern)
@@ -276,10 +276,10 @@ static int add_bounds(struct refview *view, size_t *nr,
 }
 
 /*
- * Fill view->bounds: the names at which the decision of some hide rule may
- * change. The first and the last name of the namespace are such names, too,
- * because rules are compared with names without the prefix inside of the
- * namespace, and with whole names outside. Returns 0 or ERR_NOMEM.
+ * Fill view->bounds: the names at which the decision of a hide rule may change.
+ * The decision may also change at the start and at the end of the namespace.
+ * Inside the namespace, a rule is compared with names without the prefix of the
+ * namespace; outside, with full names. Returns 0 or ERR_NOMEM.
  */
 static int find_bounds(struct refview *view)
 {
@@ -418,9 +418,9 @@ static int qualify(struct refview *view, const char *name)
 }
 
 /*
- * Returns the prefix of the refs that a visit with `prefix` may find, or NULL
- * if there are none. The HEAD of a namespace has a name below refs/, but a
- * listing of the namespace's refs does not include it.
+ * A view lists only refs below "refs/". Returns `prefix`, or "refs/" if
+ * `prefix` is shorter than that, or NULL if no listed ref can have this prefix.
+ * The HEAD of a namespace is not listed, although its full name is below refs/.
  */
 static const char *narrow(const char *prefix)
 {
@@ -550,7 +550,8 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 }
 
 /*
- * Returns whether the ref with this full name exists and is visible to clients.
+ * Returns whether clients may see a ref with this full name. The ref need not
+ * exist.
  */
 static bool shows(const struct refview *view, const char *full)
 {

@@ -114,8 +114,8 @@ int refview_get_cached(const struct refs_cached **out, struct refview *view,
 
 /*
  * Finds out whether a ref below `prefix`, visible or hidden, may be a tag that
- * peels to one of the objects of the search. Returns 1 if there may be such a
- * tag, 0 if there certainly is none, or a negative error code.
+ * peels to an object in search->ids. Returns 1 if there may be such a tag, 0 if
+ * there certainly is none, or a negative error code.
  */
 int refview_may_peel(struct refview *view, const char *prefix,
 		     const struct refs_peel_search *search, struct error *err);

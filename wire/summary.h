@@ -33,7 +33,10 @@ enum summary_phase {
 	SUMMARY_PACK,
 	/* receiving a pack into the quarantine */
 	SUMMARY_RECEIVE,
-	/* checking that all objects that the new commits need exist */
+	/*
+	 * checking connectivity: the objects that the new commits need must
+	 * exist
+	 */
 	SUMMARY_CONNECTIVITY,
 	/* running the hooks pre-receive, post-receive and post-update */
 	SUMMARY_HOOKS,
@@ -164,9 +167,10 @@ struct summary {
 	 */
 	uint64_t suspended_ns;
 	/*
-	 * A copy of `tap` from the past, to compute differences. The durations
-	 * were copied when the current request began, and the byte counts when
-	 * the previous request ended.
+	 * `tap` as it was at an earlier time, to compute the costs of the
+	 * current request. The durations are those at the beginning of this
+	 * request, and the byte counts are those at the end of the request
+	 * before.
 	 */
 	struct pktline_tap base;
 	enum summary_phase phase;
@@ -231,10 +235,10 @@ const char *summary_phase_name(enum summary_phase phase);
 void summary_end(struct summary *s, const struct error *error);
 
 /*
- * Move a request whose answer waits to be sent from *from to *to; *from then
- * measures nothing. The CPU time of the request ends
- * now, and the wait for the client begins. Call summary_end() or
- * summary_drop(), then summary_release() for *to.
+ * Move the measurements of the current request from *from to *to, because its
+ * answer is still waiting to be sent. Afterwards *from measures nothing. The
+ * CPU time of the request ends now, and the wait for the client begins. Call
+ * summary_end() or summary_drop(), then summary_release() for *to.
  */
 void summary_suspend(struct summary *to, struct summary *from);
 

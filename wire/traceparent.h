@@ -15,9 +15,9 @@
 #define TRACEPARENT_LEN 55
 
 /*
- * Returns whether a text is a valid field. The digits must be lower case, the
- * version other than ff, and the trace and the parent other than 0. Nothing may
- * follow the flags. NULL is not valid.
+ * Returns whether a text is a valid "traceparent" field. The digits must be
+ * lower case, the version other than ff, and the trace and the parent other
+ * than 0. Nothing may follow the flags. NULL is not valid.
  */
 bool traceparent_is_valid(const char *text);
 

@@ -79,8 +79,9 @@ int visible_is_limit(bool *is_limit, const struct repo *repo, struct error *err)
 }
 
 /*
- * Load the configuration keys that let clients fetch objects that only hidden
- * refs reach. Returns 0 or a negative error code.
+ * Load the uploadpack.allow*InWant keys. If one of them is true, clients may
+ * also fetch objects that only hidden refs reach. Returns 0 or a negative error
+ * code.
  */
 static int load_config(struct visible *v, struct error *err)
 {
@@ -236,9 +237,9 @@ static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 }
 
 /*
- * Put the objects that the client's visible refs point to into v->from:
- * commits, and other objects. If such an object is a tag, the object that the
- * tag leads to is visible to the client, too. A second call does nothing.
+ * Fill v->from with the objects to which the client's visible refs point, as
+ * commits and as other objects. If such an object is a tag, the object to which
+ * the tag leads is visible to the client, too. A second call does nothing.
  * Returns 0 or a negative error code.
  */
 static int sort_tips(struct visible *v, struct error *err)
@@ -260,8 +261,9 @@ static int sort_tips(struct visible *v, struct error *err)
 }
 
 /*
- * Put the object of HEAD among the tips of its type. If has_head is set, the
- * object of HEAD is the first hint. Returns 0 or a negative error code.
+ * Load the object of HEAD into v->head. If has_head is set, this object is the
+ * first hint. If not, or if HEAD names a commit that is loaded already, does
+ * nothing. Returns 0 or a negative error code.
  */
 static int sort_head(struct visible *v, struct error *err)
 {
@@ -492,7 +494,10 @@ static int mark_trees(struct visible *v, const struct oid *commits, size_t nr,
 	return ret == ERR_NOMEM ? error_nomem(err) : 0;
 }
 
-/* Returns whether a hint can be used: a ref must point to this commit. */
+/*
+ * Returns whether a hint, a commit that a caller named, can be used: a ref must
+ * point to the commit.
+ */
 static bool is_good(struct visible *v, const struct oid *hint)
 {
 	enum object_type type;

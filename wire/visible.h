@@ -9,17 +9,19 @@
  * checks each id that a client names. If no visible ref reaches the object, the
  * server answers as if the object was missing, with the same messages.
  *
- * The checks are made in the order of their cost:
+ * The checks are made in the order of their cost. A hint is a commit that a
+ * caller names because a ref points to it and its tree probably has the object.
  *
- * 	1. a ref or a tag points to the object      one pass over the refs
- * 	2. a commit: HEAD reaches it, or some       a walk by date, a few times
- * 	   other ref does
- * 	3. it is in the trees of HEAD or a hint     a walk over these trees
- * 	4. HEAD reaches it, if there is a bitmap    once
- * 	   index
- * 	5. any ref reaches it: by the bitmap        once
- * 	   index, or else by walking (for commits,
- * 	   over commits only)
+ *	check                                       cost
+ *	1. a ref or a tag points to the object      one pass over the refs
+ *	2. a commit: HEAD reaches it, or some       a walk by date for each of
+ *	   other ref does                           the first few commits
+ *	3. it is in the trees of HEAD or a hint     a walk over these trees
+ *	4. HEAD reaches it, if there is a bitmap    one query for all objects
+ *	   index
+ *	5. any ref reaches it                       one bitmap query or one
+ *	                                            walk for all objects (for
+ *	                                            commits, over commits only)
  *
  * A struct visible is used by one thread.
  */
