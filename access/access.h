@@ -83,10 +83,12 @@ int access_parse(struct access_answer *out, const char *line, size_t len,
 int access_format(struct buf *out, const struct access_question *question);
 
 /*
- * Two ways to hide the refs of an answer: in a configuration for this process,
- * and in the environment of a child. The prefixes become values of
- * transfer.hideRefs that override all others. Clients can then only get objects
- * that visible refs reach. The answer must hide at least one prefix.
+ * Both functions hide the refs whose prefixes the access helper has answered:
+ * access_configure() in a configuration for this process, and
+ * access_environment() in the environment of a child. The prefixes are added
+ * after the configured values of transfer.hideRefs, and override them. Clients
+ * can then only get objects that visible refs reach. *answer must have at least
+ * one prefix.
  *
  * access_configure() makes a copy of *base in *out. Its entries point into
  * *base and *answer; free(out->entries) releases the copy. access_environment()

@@ -135,8 +135,8 @@ static int load(struct htpasswd *h, struct error *err)
 	if (!ret)
 		ret = parse(&table, h->path, err);
 	/*
-	 * Keep the new witness after an error, too, so that the error is
-	 * reported only once.
+	 * Keep the new witness (the attributes of the file that was read) after
+	 * an error, too. So the error is reported only once.
 	 */
 	sys_witness_release(&h->witness);
 	h->witness = witness;

@@ -432,8 +432,9 @@ static struct peer *find_peer(struct admission *a, uint64_t key, unsigned *sum)
 }
 
 /*
- * Returns the spare entry of this process; if there is none, a free spare
- * entry; or NULL if none is free.
+ * If the table of connections has no room for an address, this process counts
+ * the connection in its spare entry. Returns this entry; if there is none yet,
+ * a free spare entry; or NULL if none is free.
  */
 static struct peer *find_spare(struct admission *a)
 {
@@ -487,9 +488,10 @@ void admission_disconnect(struct admission *a, const char *address)
 	lock(a);
 	peer = find_peer(a, key, &sum);
 	/*
-	 * An address can have connections in its own entry and in the spare
-	 * entry, if an entry near its place became free later. Then it does not
-	 * matter which of the two counts is reduced: their sum stays right.
+	 * Connections of one address may be counted in two entries: its own and
+	 * the spare one. This happens if an entry near its place became free
+	 * after the spare entry was used. The limit applies to the sum, so
+	 * reduce either count.
 	 */
 	if (!peer || !peer->nr)
 		peer = find_spare(a);

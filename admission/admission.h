@@ -30,7 +30,10 @@ struct admission_options {
 	unsigned address_max;
 };
 
-/* Returns shared memory without tickets, or NULL with an error. */
+/*
+ * Returns an admission without tickets, in memory that child processes share.
+ * Returns NULL with *err set after an error.
+ */
 struct admission *admission_new(const struct admission_options *options,
 				struct error *err);
 
@@ -155,8 +158,8 @@ struct admission_view {
 	unsigned token_nr, tokens_held, waiting, connections;
 	uint64_t refused[ADMISSION_REFUSALS];
 	/*
-	 * the principals that were found first, at most ADMISSION_LINES_MAX of
-	 * them
+	 * one line for each user or address (principal) with tickets; those
+	 * that do not fit into the array are left out
 	 */
 	struct admission_line lines[ADMISSION_LINES_MAX];
 	size_t line_nr;
@@ -175,17 +178,18 @@ void admission_look(struct admission_view *out, struct admission *a);
 #define ADMISSION_PRESSURE_INTERVAL 5
 
 /*
- * Values above these limits count as pressure. Their unit is a hundredth of a
- * percent of the last 10 seconds. On a server at its capacity, some task waits
- * for a processor most of the time, so only a higher value counts as pressure.
- * Tasks wait for memory only if there is too little memory.
+ * Values above these limits count as pressure: the share of the last 10
+ * seconds, in hundredths of a percent, in which some task had to wait. On a
+ * server with much work, some task nearly always waits for a processor, so this
+ * limit is high. Tasks wait for memory only if it is too small, so this limit
+ * is low.
  */
 #define ADMISSION_PRESSURE_CPU 9000
 #define ADMISSION_PRESSURE_MEMORY 1000
 
 /*
- * Returns the field avg10 of the line "some" in hundredths of a percent, or -1
- * if the text has none.
+ * Parses the text of a file in /proc/pressure. Returns the field avg10 of the
+ * line "some" in hundredths of a percent, or -1 if the text has no such field.
  */
 int admission_pressure_parse(const char *text, size_t len);
 

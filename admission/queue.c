@@ -87,9 +87,9 @@ static const struct admission_account *find(const struct admission_queue *q,
 
 /*
  * Returns the number of the account with a key. Makes the account if it does
- * not exist. There is always room: the table has three accounts for each
- * possible ticket, as many as a ticket uses, and an account without tickets can
- * be replaced.
+ * not exist. There is always room. A ticket uses three accounts, and the table
+ * has three for each ticket that can exist. An account without tickets can be
+ * replaced.
  */
 static unsigned account(struct admission_queue *q, uint64_t key,
 			uint64_t now_ns)
@@ -211,8 +211,8 @@ enum admission_refusal admission_queue_judge(const struct admission_queue *q,
 }
 
 /*
- * Move an account that was idle forward to the current virtual time `now_us`,
- * so that idle time gives no advantage.
+ * Raise the used time of an account that was idle to the current virtual time
+ * `now_us`, so that idle time gives no advantage.
  */
 static void catch_up(struct admission_account *a, uint64_t now_us)
 {
@@ -299,8 +299,9 @@ static bool may_push(const struct admission_queue *q,
 }
 
 /*
- * Returns whether a ticket may run now. If `over` is true, its principal may
- * hold more than its share of the tokens.
+ * Returns whether a waiting request (ticket) may run now. If `over` is true,
+ * its user or address (principal) may hold more than the usual share of the
+ * tokens.
  */
 static bool may_run(const struct admission_queue *q,
 		    const struct admission_ticket *t, bool over)
@@ -351,9 +352,10 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 }
 
 /*
- * Advances two virtual times. The queue gets the virtual time of the ticket's
- * network. The network gets that of the ticket's principal in this network
- * (t->flow). Virtual times never go backwards.
+ * A virtual time is the service, in microseconds, that an account has had.
+ * Advances two of them: that of the queue to that of the ticket's network, and
+ * that of the network to that of the ticket's principal there (t->flow). A
+ * virtual time never goes backwards.
  */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
 {
@@ -433,8 +435,8 @@ unsigned admission_queue_ahead(const struct admission_queue *q, int nr)
 
 	/*
 	 * A flow is the requests of one principal in one network. Flows take
-	 * turns. If `before` tickets of the flow of `t` run before `t`, then at
-	 * most `before` + 1 tickets of each other flow run before `t`.
+	 * turns. `before` tickets of t's own flow run before `t`. So each other
+	 * flow gets at most `before` + 1 turns before `t`.
 	 */
 	for (unsigned i = 0; !t->is_push && i < q->account_end; i++) {
 		const struct admission_account *a = &q->accounts[i];
@@ -485,9 +487,9 @@ void admission_queue_resume(struct admission_queue *q, int nr)
 }
 
 /*
- * Returns whether a waiting ticket of another principal should have the token
- * of `t`. True if the waiting ticket comes first in the fair order. Also true
- * if the principal of the waiting ticket holds no token, and the principal of
+ * Returns whether a waiting ticket of another principal should get the token
+ * that `t` holds. This is so if the waiting ticket comes first in the fair
+ * order. It is also so if its principal holds no token, and the principal of
  * `t` holds more than its share.
  */
 static bool is_wanted(const struct admission_queue *q,

@@ -31,7 +31,8 @@
  * ticket at a time, and there is a limit for all principals together.
  *
  * Pushes need no tokens; a repository has a limit of pushes at once. If the
- * limit is above 1, one principal has at most all but one of the places.
+ * limit is above 1, no principal may use all of it: one place stays free for
+ * the others.
  */
 #ifndef ADMISSION_QUEUE_H
 #define ADMISSION_QUEUE_H
@@ -124,11 +125,11 @@ struct admission_account {
 	/* numbers of tickets: all, and by state; computed from the tickets */
 	unsigned nr, waiting, express, pushes;
 	unsigned tokens; /* tokens that its tickets hold */
-	/* virtual time: the service that the account has had */
+	/* virtual time: microseconds of service that the account has had */
 	uint64_t used_us;
 	/*
-	 * account of a network: the virtual time of the principal in this
-	 * network that was served last
+	 * Only for the account of a network: the virtual time (used_us) of the
+	 * account in this network that was served last.
 	 */
 	uint64_t now_us;
 	/* when the last ticket of the account was added or removed */
@@ -238,8 +239,8 @@ unsigned admission_queue_forget(struct admission_queue *q, long process,
 
 /*
  * Computes all counts and sums of the queue again from its tickets, after a
- * process died while it changed the queue. The service of all accounts is set
- * to 0.
+ * process died while it changed the queue. The CPU time that each account has
+ * used becomes 0.
  */
 void admission_queue_repair(struct admission_queue *q);
 

@@ -244,9 +244,10 @@ static int tell(void *ctx, unsigned ahead, struct error *err)
 }
 
 /*
- * Waits for admission of a request. Most requests need no admission, so the
- * name of the fork network is found only here: finding it reads a file. Returns
- * 0 or a negative error code of admission_enter().
+ * Waits for admission of a request. Only here is the name of its fork network
+ * (the repositories that share objects) found, because this needs to read a
+ * file, and most requests need no admission. Returns 0 or a negative error code
+ * of admission_enter().
  */
 static int enter(struct daemon_admit *ad, uint64_t price_us, struct error *err)
 {
@@ -290,9 +291,9 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 	ad->has_told = false;
 	*threads = ad->pass.tokens;
 	/*
-	 * Give an expensive request a lower priority, so that small requests of
-	 * other clients, which need no token, run first. The thread gets its
-	 * usual priority back after the request.
+	 * Give the thread of an expensive request a lower priority, so that
+	 * small requests of other clients run first. The thread gets its usual
+	 * priority back after the request.
 	 */
 	if (!ret && ad->pass.price_us >= ADMISSION_CHEAP_US)
 		sys_thread_set_nice(ad->work_nice);
@@ -410,8 +411,9 @@ bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 	enum admission_refusal why;
 
 	/*
-	 * The network matters only if requests wait. So do not read the files
-	 * that give the network's name if the queue is empty.
+	 * The name of the fork network is needed only if other requests wait.
+	 * So if the queue is empty, do not read the files that contain the
+	 * name.
 	 */
 	if (!is_push && !admission_has_queue(shared->admission))
 		return false;

@@ -34,9 +34,10 @@ const char *daemon_principal(const struct daemon_options *options,
 			     struct daemon_conn *conn);
 
 /*
- * Returns the key of the lane of a request (daemon/lanes.h): a hash of its
- * principal. For ssh, the user is read from the message that waits in the
- * socket.
+ * Returns a key for the client of a request: a hash of its user, or of its
+ * address if there is no user. Requests with the same key wait for a thread in
+ * the same line (daemon/lanes.h). For ssh, the user is read from the message
+ * that waits in the socket.
  */
 uint64_t daemon_lane_key(const struct daemon_options *options,
 			 struct daemon_conn *conn);
@@ -72,8 +73,8 @@ struct daemon_admit {
 	/* the thread that makes the pack */
 	pthread_t owner;
 	/*
-	 * The admission of the fetch. It holds a place in the queue or tokens
-	 * only during daemon_admit_send().
+	 * The admission of the fetch to expensive work. Only during
+	 * daemon_admit_send() does it hold tokens or a place in the queue.
 	 */
 	struct admission_pass pass;
 	/* The fields below are valid during daemon_admit_send(). */
@@ -83,7 +84,8 @@ struct daemon_admit {
 	const struct progress_out *outer;
 	const struct packing_report *report;
 	/*
-	 * nanoseconds of the wait for admission that report->count_ns includes
+	 * report->count_ns includes this wait for admission, in nanoseconds; it
+	 * must be subtracted
 	 */
 	uint64_t counted_ns;
 	bool has_told;

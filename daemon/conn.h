@@ -55,7 +55,7 @@ enum daemon_state {
 	DAEMON_LINGER,
 	/* waits for room in the socket, to send an answer that is made */
 	DAEMON_SENDING,
-	/* waits for the next command of a client in Git's own protocol */
+	/* git:// or ssh: waits for the next command of the client */
 	DAEMON_WAITING,
 	/* a thread has the connection */
 	DAEMON_BUSY,
@@ -109,7 +109,7 @@ struct daemon_conn {
 	bool is_admin;
 	/* the thread has told epoll to report the bytes of the next request */
 	bool is_armed;
-	/* admission_connect() has counted the connection */
+	/* true: the connection counts for the limits of admission_connect() */
 	bool is_counted;
 	/* too many requests of this client wait, so this request is refused */
 	bool is_excess;

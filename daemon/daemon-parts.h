@@ -52,7 +52,10 @@ struct daemon_answer {
 	 * the plan whose bytes are sent; NULL: the pack is sent without a plan
 	 */
 	struct plan_entry *plan;
-	/* the use of the repository; zero before the repository is open */
+	/*
+	 * keeps the repository and its packs open; zero before the repository
+	 * is open
+	 */
 	struct daemon_use use;
 	/* the repository, borrowed from `use`; NULL: not opened yet */
 	const struct repo *entered;
@@ -166,8 +169,8 @@ struct daemon_request {
 	/* where the repository is; released when the answer is made */
 	struct daemon_place place;
 	/*
-	 * why there is no place; code 0: no place was searched, or there is a
-	 * place
+	 * why the repository was not found; code 0: it was found, or nobody has
+	 * looked for it yet
 	 */
 	struct error place_error;
 	char user[DAEMON_USER_MAX];
@@ -412,8 +415,8 @@ int daemon_talk_authorize(struct daemon_talk *talk);
  * negative error code:
  *
  * - ERR_DENIED: the path or the owner of the repository is not allowed, or
- *   requests for the repository crash. With talk->is_denied, the access helper
- *   denies a repository of a store.
+ *   requests for the repository crash. If talk->is_denied is set, the cause is
+ *   another one: the access helper has denied a repository of a store.
  * - ERR_PEER: the access helper does not answer.
  * - ERR_MISSING or another code: the repository cannot be opened.
  */
@@ -466,9 +469,10 @@ int daemon_talk_run(struct daemon_talk *talk);
 int daemon_talk_listen(struct daemon_talk *talk, struct error *err);
 
 /*
- * Runs one turn of a fetch. In version 2, a turn sends the capabilities or
- * answers one command. In versions 0 and 1, it is the whole fetch. Returns the
- * exit code of the service.
+ * Runs one turn of a fetch: one call in a thread, after which the connection
+ * may go back to the loop. In version 2, a turn sends the capabilities or
+ * answers one command. In versions 0 and 1, one turn is the whole fetch.
+ * Returns the exit code of the service.
  */
 int daemon_talk_fetch(struct daemon_talk *talk);
 

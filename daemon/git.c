@@ -21,8 +21,8 @@ static const char unavailable[] = "service unavailable";
 
 /*
  * Refuses the request. `reason` and `detail` go to the log. The client gets
- * only `reason`; if errors are not informative, a general text replaces it,
- * except for `unavailable`.
+ * `reason` only if informative errors are configured, or if it is
+ * `unavailable`. Otherwise the client gets a general text.
  */
 static void refuse(struct daemon_talk *t, const char *reason,
 		   const char *detail)
@@ -61,8 +61,8 @@ static const char *find_fault(struct daemon_talk *t, struct error *err)
 	    0)
 		return "service not enabled";
 	/*
-	 * A push must be made on the newest generation, but this local copy may
-	 * be old because the store did not answer.
+	 * This local copy may be outdated, because the store did not answer.
+	 * Refuse a push: it must start from the newest state in the store.
 	 */
 	if (t->service == SERVICE_RECEIVE_PACK && t->place.use.is_stale)
 		return unavailable;

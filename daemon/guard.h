@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests for repositories that have crashed workers. */
+/*
+ * Remembers which repositories have crashed workers: further requests for them
+ * are answered by child processes, or refused.
+ */
 #ifndef DAEMON_GUARD_H
 #define DAEMON_GUARD_H
 

@@ -130,8 +130,8 @@ void lanes_put(struct lanes *lanes, struct lane_item *item)
 	if (!l)
 		l = new_lane(lanes, item->key);
 	/*
-	 * The lane may be the spare one, which has the key 0, so store the key
-	 * of the lane in the item.
+	 * If the item has no key, it is in the spare lane. In any case,
+	 * lanes_done() must find the lane by the key of the item.
 	 */
 	item->key = l->key;
 	item->next = NULL;
@@ -141,7 +141,7 @@ void lanes_put(struct lanes *lanes, struct lane_item *item)
 		join_ring(lanes, l);
 }
 
-/* Returns the first lane whose request may have a thread, or NULL. */
+/* Returns the first lane whose next request may get a thread now, or NULL. */
 static struct lane *ready(const struct lanes *lanes)
 {
 	unsigned free_nr = lanes->thread_nr - lanes->busy;

@@ -46,10 +46,10 @@ uint64_t lanes_key(const char *client);
 void lanes_put(struct lanes *lanes, struct lane_item *item);
 
 /*
- * Takes the next request that may have a thread, or returns NULL. The caller
- * passes item->key to lanes_done() later. The end of one request can make two
- * requests ready. So after this call, check with lanes_has_ready() whether
- * another thread should be woken.
+ * Takes the next request that a thread may answer now, or returns NULL. The
+ * caller passes item->key to lanes_done() when the request ends. One ended
+ * request can allow two others to start. So after this call, check with
+ * lanes_has_ready() whether to wake another thread.
  */
 struct lane_item *lanes_take(struct lanes *lanes);
 

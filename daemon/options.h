@@ -60,9 +60,9 @@ struct daemon_options {
 	/* accept passwords over connections that are not encrypted */
 	bool plain_passwords;
 	/*
-	 * true: fetches run in child processes, as pushes do, because a hook
-	 * makes the packs. The hook expects the repository as working
-	 * directory.
+	 * true: a hook makes the packs (uploadpack.packObjectsHook), and
+	 * expects the repository as working directory. So fetches run in child
+	 * processes, as pushes do.
 	 */
 	bool is_hooked;
 	unsigned worker_nr, thread_nr; /* threads of each worker */

@@ -38,7 +38,8 @@
 #define OUTBOX_ITEM_MAX 256
 
 /*
- * maximum number of packets in a group, and of data bytes in an unframed group
+ * maximum number of packets in a group, and maximum bytes of a group whose data
+ * are not in packets
  */
 #define OUTBOX_GROUP_PACKETS 16
 #define OUTBOX_GROUP_BYTES ((size_t)1 << 20)
@@ -83,8 +84,9 @@ int outbox_add_literal(struct outbox *box, const void *bytes, size_t len);
 int outbox_add_span(struct outbox *box, const struct serve_span *span);
 
 /*
- * Returns the number of unsent bytes. Heads and ends of HTTP chunks are counted
- * for literals, whose bytes include them, but not for spans.
+ * Returns the number of unsent bytes. This includes the heads and ends of HTTP
+ * chunks that are in literals already. For spans, heads and ends are added
+ * later, and are not counted.
  */
 uint64_t outbox_unsent(const struct outbox *box);
 

@@ -45,7 +45,9 @@ static char *name_of(const char *path, size_t len)
 	return mem_strndup(path, len);
 }
 
-/* State of finding the repository of a store for one request. */
+/*
+ * The search for the repository of one request, if repositories are in a store.
+ */
 struct search {
 	struct daemon_place *place;
 	const struct daemon_options *options;
@@ -84,10 +86,10 @@ static int ask(const struct search *s, const char *name)
 }
 
 /*
- * Translates an error code of copies/copies.h, so that ERR_DENIED and ERR_PEER
- * always come from the access helper: these two become ERR_IO. ERR_INVALID (no
- * repository can have this name) becomes ERR_MISSING. Other codes and 0 are
- * returned unchanged.
+ * Translates an error code of copies/copies.h. ERR_DENIED and ERR_PEER become
+ * ERR_IO, because callers take these two codes as an answer of the access
+ * helper. ERR_INVALID (no repository can have this name) becomes ERR_MISSING.
+ * Other codes and 0 are returned unchanged.
  */
 static int result_of(int ret, struct error *why)
 {

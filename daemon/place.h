@@ -32,7 +32,7 @@ struct daemon_place {
 struct daemon_inquiry {
 	/* daemon_place_find() sets the repository */
 	struct access_question question;
-	/* the answer about the repository that was found */
+	/* the access helper's answer about the repository that was found */
 	struct access_answer *answer;
 };
 

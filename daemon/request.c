@@ -499,8 +499,8 @@ static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 
 /*
  * Answer in a child process, and count the request in the statistics. A push
- * waits for admission first, except for a suspect repository. Returns 0 or a
- * negative error code.
+ * waits for its turn first, unless its repository is suspected of crashing
+ * workers. Returns 0 or a negative error code.
  */
 static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 		     struct error *err)
@@ -543,8 +543,9 @@ static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 }
 
 /*
- * With a store, brings the local copy to the newest generation. Returns the
- * status of a refusal, or NULL if the request may go on.
+ * If repositories are in a store, makes or updates the local copy of the
+ * repository. Returns the status of a refusal, or NULL if the request may go
+ * on.
  */
 static const char *refresh_copy(struct daemon_request *q)
 {

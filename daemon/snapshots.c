@@ -254,10 +254,11 @@ static void look(void *ctx, const char *path)
 }
 
 /*
- * Add to the witness (sys/witness.h) the directories in which repo_open() looks
- * for the repository (REPO_OPEN_ENTER), in the same order, up to the git
- * directory. Returns true if the witness sees each change after which
- * repo_open() could find another repository. Otherwise returns false.
+ * Add all directories in which repo_open() has looked for the repository
+ * (REPO_OPEN_ENTER) to s->witness, which finds changes of files
+ * (sys/witness.h). The search order is the same; the last one is the git
+ * directory. Returns true if the witness can find each change that makes
+ * repo_open() open another repository. Otherwise returns false.
  */
 static bool witness_search(struct daemon_snapshot *s)
 {
@@ -294,10 +295,10 @@ static int is_conditional(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Keeps the content of HEAD in the snapshot, so that requests need not read the
- * file. If HEAD is a symbolic link, the content is not kept: the target of the
- * link names the ref, and the content does not. Must be called before HEAD is
- * added to the witness.
+ * Keeps the content of HEAD in the snapshot (the open repository), so that
+ * requests need not read the file. If HEAD is a symbolic link, nothing is kept,
+ * because the target of the link names the ref. Must be called before HEAD is
+ * added to s->witness, which finds later changes of HEAD.
  */
 static void keep_head(struct daemon_snapshot *s)
 {
@@ -319,8 +320,9 @@ static void keep_head(struct daemon_snapshot *s)
 }
 
 /*
- * Returns whether other requests may use the snapshot as long as its witness
- * holds (sys/witness.h): the files that it depends on are unchanged.
+ * Returns whether other requests may use the snapshot (the open repository).
+ * They may use it only until one of the files changes from which it was read.
+ * s->witness finds such changes (sys/witness.h).
  */
 static bool can_share(struct daemon_snapshot *s)
 {
@@ -392,8 +394,9 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 		if (ret < 0)
 			return ret;
 		/*
-		 * If the files changed just before they were read, the witness
-		 * does not hold, and the snapshot is not shared.
+		 * If the repository's files changed just before they were read,
+		 * a later change might not be detected. So do not share this
+		 * snapshot with other requests.
 		 */
 		if (s->is_shared && sys_witness_holds(&s->witness))
 			list(cache, s);
@@ -450,9 +453,10 @@ static void witness_packs(struct daemon_packs *packs)
 }
 
 /*
- * Add to the witness of the packs the files that change the parents of commits.
- * Requests read these files themselves, but the plans of the packs become
- * invalid when these files change.
+ * Add the shallow and graft files to the witness of the packs, which finds
+ * changes of files (sys/witness.h). Requests read these files themselves, but
+ * plans (cached responses) that were made with the old files are no longer
+ * valid.
  */
 static void witness_history(struct daemon_packs *packs, const struct repo *repo)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Answers a client of ssh, in a thread. `gitreachd --ssh-client`, the forced
- * command of sshd, has sent its descriptors. The answer to this command is one
- * byte, the exit code. Messages to the user go to the standard error of ssh.
+ * Answers a client of ssh, in a thread. The forced command of sshd, `gitreachd
+ * --ssh-client`, has sent its standard input, output and error to the server as
+ * descriptors. When the request ends, the server sends one byte back to the
+ * command: the exit code. Messages to the user go to the standard error of ssh.
  */
 #include <stdio.h>
 #include <string.h>

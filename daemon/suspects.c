@@ -15,8 +15,8 @@
 #define MEMORY_NS (600 * SECOND_NS)
 
 /*
- * number of crashes after which child processes answer requests for a
- * repository
+ * After this many crashes of workers during requests for a repository, child
+ * processes answer its requests.
  */
 #define CRASHES_MAX 2
 

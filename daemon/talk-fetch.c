@@ -80,8 +80,9 @@ static ssize_t read_client(void *ctx, void *bytes, size_t len,
 	if (!t->packet_left) {
 		ret = await_header(t, err);
 		/*
-		 * If the input ends within a header, pass on the bytes that
-		 * there are: their reader reports the error.
+		 * If the input ends within the header of a packet, pass on the
+		 * incomplete header: the code that parses packets reports the
+		 * error.
 		 */
 		left = input_left(t);
 		t->packet_left = ret > 0 ? pktline_announced(next_bytes(t))

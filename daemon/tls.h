@@ -5,9 +5,9 @@
  * accepts session tickets of the others. Only one thread at a time may use a
  * connection. SIGPIPE must be ignored.
  *
- * Clients cannot renegotiate. ALPN offers only HTTP/1.1. Encryption by the
- * kernel is not used: OpenSSL would then repeat a write from the address of the
- * first attempt, but the bytes may have moved.
+ * Clients cannot renegotiate. ALPN offers only HTTP/1.1. The kernel's TLS is
+ * not used. With it, OpenSSL repeats an unfinished write from the old address,
+ * but the bytes may have moved since.
  */
 #ifndef DAEMON_TLS_H
 #define DAEMON_TLS_H

@@ -71,9 +71,9 @@ int http_may_get_files(const struct http_exchange *x, struct error *err)
 
 	/*
 	 * visible_is_limit() has failed. If the configured limit is malformed,
-	 * report the error. Otherwise the cause is that objects/info/alternates
-	 * cannot be read. A repository can borrow no objects by a file that
-	 * cannot be read, so its own files may be served.
+	 * report the error. Otherwise objects/info/alternates cannot be read.
+	 * In this case the repository cannot borrow objects from others, so its
+	 * own files may be served.
 	 */
 	if (ret < 0 && (ret == ERR_NOMEM ||
 			config_find(&x->repo->config, VISIBLE_LIMIT_KEY)))

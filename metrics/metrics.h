@@ -44,8 +44,8 @@ struct metrics_family {
 	const char *help; /* one line */
 	enum metrics_kind kind;
 	/*
-	 * 1: a cell counts what the name says; 1000000: a cell counts
-	 * microseconds, and the text has seconds
+	 * 1: the number is printed as it is counted; 1000000: it is counted in
+	 * microseconds, and printed in seconds
 	 */
 	uint64_t scale;
 	const struct metrics_label *labels[METRICS_LABELS_MAX];

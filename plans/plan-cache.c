@@ -380,8 +380,9 @@ static void give_up(void *ctx)
 }
 
 /*
- * Makes the plan available to other requests, unless it failed or is too large.
- * Returns whether other requests in this process have waited for the plan.
+ * Makes the plan available to other requests. If the pack failed or the plan is
+ * too large, removes the entry instead. Returns whether other requests in this
+ * process have waited for the plan.
  */
 static bool publish(struct making *m, bool is_complete,
 		    const struct packing_report *report)

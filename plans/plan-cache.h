@@ -4,17 +4,16 @@
  * share a plan. While the first of these requests makes the pack, the other
  * requests wait.
  *
- * 	request -> key -> plan is there: send it                  ("hit")
- * 	               -> another request makes it: wait, send it ("joined")
- * 	               -> none: make the pack, note the plan      ("made")
- * 	        -> no key: make the pack                          ("bypassed")
+ *	request -> key -> plan is there: send it                  ("hit")
+ *	               -> another request makes it: wait, send it ("joined")
+ *	               -> none: make the pack, note the plan      ("made")
+ *	        -> no key: make the pack                          ("bypassed")
  *
  * The key is a hash of all facts on which the pack depends: wants, common
  * haves, shallow boundary, filter, the tags that may be added, and the form of
- * the pack. A plan also has an owner: an address that stands for one snapshot
- * of a repository, with its configuration and packs. So after a push or a
- * repack, requests have another owner, which has no plans yet. The caller must
- * decide what a client may see before a pack is made.
+ * the pack. A plan also belongs to one snapshot of a repository, with its
+ * configuration and packs. So a plan is never used after a push or a repack.
+ * The caller checks access rights before it calls the cache.
  *
  * Plans are in memory, and in a directory that processes share
  * (plans/plan-dir.h). A plan that is not in memory is looked for in the
@@ -73,14 +72,14 @@ typedef int (*plan_make_fn)(void *ctx, const struct odb *odb,
 /* A request. All pointers are borrowed. */
 struct plan_question {
 	/*
-	 * An address that stands for one snapshot of a repository. Requests
-	 * with equal keys and the same owner share a plan. All packs of `odb`
-	 * must stay open until plan_cache_forget() was called for the owner,
-	 * and the last entry of the owner was released.
+	 * Identifies a snapshot of a repository by any address that is unique
+	 * in this process. Requests with equal keys and the same owner share a
+	 * plan. All packs of `odb` must stay open until plan_cache_forget() was
+	 * called for the owner, and the last entry of the owner was released.
 	 *
 	 * NULL: no other request uses the snapshot. Plans are then shared only
-	 * by files in the directory. All packs of `odb` must stay open until
-	 * the entry of this request is released.
+	 * by files in the directory, and all packs of `odb` must stay open
+	 * until the entry of this request is released.
 	 */
 	const void *owner;
 	const struct odb *odb;
@@ -139,9 +138,8 @@ int plan_cache_key(uint8_t key[PLAN_KEY_LEN], const char **reason,
  * Computes the shared key from the key of a request. The shared key names a
  * plan's file in the directory. Besides the facts in `key`, the shared key
  * covers the repository, its shallow boundary and grafts, and the configuration
- * of packs. (In memory, the owner of a plan stands for these facts.) The packs
- * are not covered, because a plan names its packs. Returns 0 or a negative
- * error code.
+ * of packs. The packs are not covered, because the file of a plan names its
+ * packs. Returns 0 or a negative error code.
  */
 int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
 			  const uint8_t key[PLAN_KEY_LEN],

@@ -37,9 +37,9 @@
 #define FREE_PERCENT 15
 
 /*
- * A plan is stored the first time that it is made if it has at most SHORT_PLAN
- * bytes, and its pack is at least SHORT_PART times as long. Any other plan is
- * stored at the second request.
+ * A plan is stored on disk when it is first made, if it is small and saves
+ * much: it has at most SHORT_PLAN bytes, and its pack is at least SHORT_PART
+ * times as long. Any other plan is stored at the second request for its pack.
  */
 #define SHORT_PLAN ((size_t)64 << 10)
 #define SHORT_PART 50
@@ -52,10 +52,10 @@
 #define WAIT_MAX_NS UINT64_C(120000000000)
 
 /*
- * A process that waits for a plan checks every LOOK_NS whether the maker of the
- * plan is waiting for its client. If the maker is waiting at this number of
- * checks in a row, its client is slow, and the process stops waiting for the
- * plan.
+ * The maker of a plan (a cached response) may wait for its own client. A
+ * process that waits for the plan checks this every LOOK_NS. If the maker waits
+ * for its client at this number of checks in a row, the process stops waiting
+ * for the plan.
  */
 #define STALLED_LOOKS 3
 
@@ -76,7 +76,11 @@ enum slot_kind {
 	SLOT_REFUSED = 2,
 };
 
-/* number of seconds after which a slot of each kind is ignored */
+/*
+ * The file "keys" has a slot for each plan that was made but not stored. A slot
+ * is ignored after this number of seconds: ASKED_SECONDS if a second request
+ * may store the plan, REFUSED_SECONDS if it cannot be stored.
+ */
 #define ASKED_SECONDS 3600
 #define REFUSED_SECONDS 60
 
@@ -339,7 +343,10 @@ static bool open_locks(struct plan_claim *claim)
 struct waiting {
 	/* time at which the wait began; 0: it has not begun */
 	uint64_t begun_ns;
-	/* number of checks in a row at which the lock SENDING was taken */
+	/*
+	 * number of checks, without a break, at which another process held the
+	 * lock SENDING
+	 */
 	unsigned sending;
 };
 

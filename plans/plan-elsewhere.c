@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records which objects a pack lacks, and tells the receivers of the plan about
- * them.
+ * Some objects are left out of a pack, because the client gets them elsewhere.
+ * Records these objects in a plan. When the plan is sent, tells its receiver
+ * about them.
  */
 #include <stdlib.h>
 
@@ -38,9 +39,9 @@ static int tell(void *ctx, const bool *left_out, const struct oid *pack,
 	struct plan_elsewhere *e = ctx;
 
 	/*
-	 * The plan must contain the length of the lacking pack. It is known
-	 * only for the pack about which packing_send() has asked last. If
-	 * `pack` is another pack, the notes are incomplete.
+	 * The plan must contain the length of the lacking pack. The length is
+	 * known only for the pack about which packing_send() has asked last. If
+	 * `pack` is another pack, the plan stays incomplete and is not used.
 	 */
 	if (pack && oid_equal(pack, &e->asked)) {
 		e->absent->pack = *pack;
@@ -69,9 +70,10 @@ struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 /* ---- telling */
 
 /*
- * Sets left_out[i] for each object of the list e->oids that the plan's pack
- * lacks. Returns false if the pack lacks an object that is not in the list. The
- * lacking objects are usually in the order of the list, so the search is short.
+ * Looks up each object that the plan's pack lacks in the list e->oids, and sets
+ * left_out[i] for its index `i`. Returns false if an object is not in the list.
+ * The lacking objects are usually in the order of the list, so the search is
+ * short.
  */
 static bool mark(bool *left_out, const struct plan_absent *absent,
 		 const struct packing_elsewhere *e)

@@ -32,8 +32,8 @@
 #define STRATEGY_SHIFT 8
 
 /*
- * Names of strategies. Files contain their numbers, so new names must be
- * appended at the end.
+ * Names of the strategies, which are the ways to make a pack. Files contain the
+ * index of a name, so new names must be appended at the end.
  */
 static const char *const strategies[] = {
 	"bitmap",   "bitmap+walk",   "walk",
@@ -407,8 +407,9 @@ static int put_header(struct buf *out, const uint8_t *key,
 }
 
 /*
- * Appends the table of the objects and the pack that the sent pack lacks.
- * Appends nothing if nothing is lacking.
+ * Appends the table of what the sent pack left out because the client gets it
+ * elsewhere: single blobs, and one stored pack. Appends nothing if nothing was
+ * left out.
  */
 static int put_absent_table(struct buf *out, const struct plan_absent *absent,
 			    const struct packing_report *r, enum hash_algo algo)

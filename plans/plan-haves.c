@@ -9,9 +9,10 @@
 #include "repo/shallow.h"
 
 /*
- * Maximum number of haves that are reduced; a longer list stays as it is.
- * Reading more commits would take longer than most plans (cached responses)
- * save. A client of stock Git sends 16 haves first.
+ * A request with more haves than this number keeps all of them. With fewer
+ * haves, those that are parents of other haves are removed, for which commits
+ * must be read. Reading more commits would take longer than most plans (cached
+ * responses) save. A client of stock Git sends 16 haves first.
  */
 #define HAVES_MAX 64
 
@@ -46,8 +47,9 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * Sets is_parent[i] for each have haves[i] that is a parent of the commit
- * `object`. Does nothing if `object` is not a valid commit.
+ * `haves` has `nr` commit ids, sorted. Sets is_parent[i] if haves[i] is a
+ * parent of the commit `object`. Does nothing if `object` is not a valid
+ * commit.
  */
 static void mark_parents(bool *is_parent, const struct oid *haves, size_t nr,
 			 const struct odb_object *object, enum hash_algo algo)

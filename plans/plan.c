@@ -6,9 +6,10 @@
 #include "plans/plan.h"
 
 /*
- * Minimum bytes of a literal that is not copied. Shorter literals are passed
- * with put(), so that the sink copies them: for so few bytes, a span costs the
- * sink more than a copy.
+ * A literal is a run of bytes that comes from no stored pack. Literals with at
+ * least this many bytes are passed to the sink without a copy. Shorter ones are
+ * passed with put(), which copies them, because this is cheaper for so few
+ * bytes.
  */
 #define LONG_LITERAL 4096
 
@@ -133,8 +134,8 @@ static int note_span(struct plan_recorder *r, const uint8_t *span, size_t len)
 }
 
 /*
- * Starts to hold bytes back. Notes the present end of the plan, because all
- * bytes before it were sent.
+ * From now on, bytes are recorded in the plan but not sent. Stores the present
+ * end of the plan, because all bytes before this place were sent.
  */
 static void fall_behind(struct plan_recorder *r)
 {

@@ -53,8 +53,8 @@ struct plan_absent {
 struct plan {
 	struct buf literals; /* empty if `stored` is set */
 	/*
-	 * If the plan was read from a file (plans/plan-file.h): the literals,
-	 * which are a part of `file`. NULL: `literals` has the literals.
+	 * the literal bytes, in `file`, if the plan was read from a file
+	 * (plans/plan-file.h); NULL: they are in `literals`
 	 */
 	const uint8_t *stored;
 	/*
@@ -116,8 +116,8 @@ struct plan_recorder {
 	/* private; initially zero */
 	bool is_full, is_behind;
 	/*
-	 * the place in the plan up to which bytes were sent before bytes were
-	 * held back
+	 * the place in the plan at which the recorder began to hold bytes back;
+	 * all bytes before this place were sent
 	 */
 	struct plan_place {
 		size_t piece, bytes, literals;

@@ -330,9 +330,10 @@ static void lose_successor(struct master *m)
 
 /*
  * Records that a worker has crashed during a request for the repository at
- * `path`. `is_suspect`: earlier crashes had made the repository a suspect. Then
- * the worker had only opened the repository, and a child process had to answer.
- * So the crash proves that the repository is the cause.
+ * `path`. If `is_suspect` is set, the repository had crashed workers before,
+ * and a child process had to answer the request. So the worker has crashed
+ * while it only opened the repository, which proves that this repository is the
+ * cause.
  */
 static void note_crash(void *ctx, const char *path, bool is_suspect)
 {
@@ -362,20 +363,19 @@ static void read_heir(struct master *m)
 }
 
 /*
- * Called when the process that started the new master (struct daemon_successor)
- * has ended. `status` is the exit status of this process. If the process was
- * ended by SIGTERM, this master had sent the signal: the new master serves, and
- * the service manager can watch it. Any other status means that the new master
- * has crashed, or could not start.
+ * Called when the helper process (struct daemon_successor) that started the new
+ * master has ended. `status` is its exit status. SIGTERM came from this master,
+ * after the new master had begun to serve. Any other status means that the new
+ * master has crashed, or could not start.
  */
 static void note_successor_end(struct master *m, pid_t pid, int status)
 {
 	char line[128];
 
 	/*
-	 * When this master has to end, it also ends the parent of the new
-	 * master, perhaps before it has read the process id of the new master
-	 * from the pipe. So read the id now.
+	 * When this master has to end, it also ends the helper process that
+	 * started the new master. The id of the new master may then still be
+	 * unread in the pipe, so read it now.
 	 */
 	if (!m->heir && sys_event_is_ready(m->successor.ready))
 		read_heir(m);
@@ -501,8 +501,8 @@ static void upgrade(struct master *m)
 
 /*
  * Reads the pipe of the new master. If the new master serves, sends SIGTERM to
- * its parent; note_successor_end() then ends the upgrade. If the pipe was
- * closed without a message, the parent ends by itself.
+ * the helper process that started it; note_successor_end() then ends the
+ * upgrade. If the pipe was closed without a message, the helper ends by itself.
  */
 static void hear_successor(struct master *m)
 {

@@ -18,8 +18,8 @@
  */
 struct daemon_successor {
 	/*
-	 * Process id. The process ends with the exit code of the new master, or
-	 * when SIGTERM arrives.
+	 * Process id of the helper. The helper ends when the new master ends,
+	 * with the same exit code, or when it gets SIGTERM.
 	 */
 	long pid;
 	/*

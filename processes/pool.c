@@ -251,7 +251,7 @@ void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn)
 
 	/*
 	 * A client that has begun a conversation over git:// or ssh keeps its
-	 * lane, and is not refused.
+	 * place in the lanes, and is not refused.
 	 */
 	if (!conn->talk)
 		conn->lane.key = daemon_lane_key(o, conn);

@@ -16,8 +16,8 @@
 #include "sys/io.h"
 
 /*
- * milliseconds between two checks, while the relay drains, whether any
- * connection is left
+ * While the relay drains, this many milliseconds pass between two checks
+ * whether any connection is left.
  */
 #define TICK_MS 20
 /* nanoseconds until the relay tries again to accept a connection */

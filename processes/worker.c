@@ -8,7 +8,7 @@
  *
  *	accept -> IDLE -> HEAD -> queue -> BUSY -> done -> IDLE or LINGER
  *	   |                                          |
- *	   |                                          '-> SENDING -> the same
+ *	   |                                          '-> SENDING -> IDLE or LINGER
  *	   '-> HANDSHAKE -> IDLE    with TLS
  *	done -> DELAY -> queue      after a wrong password
  *	done -> WAITING -> queue    between two commands over git:// or ssh
@@ -234,9 +234,9 @@ static bool is_complete(struct daemon_conn *conn)
 }
 
 /*
- * Wait for the next bytes of a connection until `deadline_ns`; 0: as long as
- * the state allows. The caller has removed the connection from all lists, and
- * epoll will report its next bytes.
+ * Wait for the next bytes of a connection until `deadline_ns`. If this is 0,
+ * the usual time limit of the connection's state applies. The caller has
+ * removed the connection from all lists, and epoll will report its next bytes.
  */
 static void await_bytes(struct worker *w, struct daemon_conn *conn,
 			uint64_t deadline_ns)
@@ -263,9 +263,9 @@ static void await_bytes(struct worker *w, struct daemon_conn *conn,
 /*
  * Parse the bytes that have arrived. If the head of a request is complete, a
  * thread gets the connection. Otherwise the loop waits for more bytes until
- * `deadline_ns`; 0: as long as the state allows. The time limit of a head
- * counts from its first byte. The caller has removed the connection from all
- * lists.
+ * `deadline_ns`. If this is 0, the usual time limit of the connection's state
+ * applies. The time limit of a head counts from its first byte. The caller has
+ * removed the connection from all lists.
  */
 static void advance(struct worker *w, struct daemon_conn *conn,
 		    uint64_t deadline_ns)
@@ -547,7 +547,8 @@ static void turn_away(struct worker *w, struct daemon_conn *conn,
 	daemon_stream_try_writev(&conn->stream, &iov, 1);
 	/*
 	 * The client may have sent a request already. If the socket were closed
-	 * with unread bytes, a reset could overtake the answer, so linger.
+	 * with unread bytes, TCP could reset the connection before the client
+	 * reads the answer. So wait until the client closes the connection.
 	 */
 	if (is_http && is_address &&
 	    w->conn_nr <= w->options->admission.connection_max &&

@@ -90,7 +90,10 @@ enum status_gauge {
 void status_board_set(struct status_board *board, enum status_gauge gauge,
 		      uint64_t number);
 
-/* A copy of a board in use. */
+/*
+ * A copy of the board of one worker: the numbers that the worker shows on the
+ * status page.
+ */
 struct status_board_view {
 	/* process id of the worker; 0: the worker does not serve yet */
 	long pid;

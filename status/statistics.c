@@ -26,8 +26,8 @@ static const char *const sources[] = {"span", "made"};
 static const char *const plan_levels[] = {"request"};
 static const char *const plan_results[] = {"hit", "joined", "miss", "bypass"};
 /*
- * The names that the records of requests (wire/summary.h) have for the results
- * in plan_results, in the same order.
+ * The results of the search for a plan, as the records of requests
+ * (wire/summary.h) name them. The order is that of plan_results.
  */
 static const char *const plan_texts[] = {"hit", "joined", "made", "bypassed"};
 /* Names of enum admission_refusal. */
@@ -306,7 +306,10 @@ enum {
 struct cost {
 	atomic_uint state;
 	_Atomic uint64_t hash;
-	/* the period to which the numbers belong; see age() */
+	/*
+	 * number of the period of 10 minutes in which the fields below were
+	 * halved last; see age()
+	 */
 	_Atomic uint64_t period;
 	_Atomic uint64_t requests, cpu_us, bytes_sent;
 	/* the packs of the repository; see struct status_packs */

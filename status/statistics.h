@@ -140,16 +140,17 @@ struct status_count {
 #define STATUS_COUNTS_MAX 16
 
 /*
- * Copies to `counts`, for each reason that has occurred, how often bitmaps were
- * not used. Returns the number of reasons.
+ * Copies to `counts` the reasons why bitmaps were not used, each with the
+ * number of times. Reasons that have not occurred are left out. Returns the
+ * number of reasons.
  */
 size_t statistics_reasons(const struct statistics *st,
 			  struct status_count counts[STATUS_COUNTS_MAX]);
 
 /*
- * Copies to `counts`, for each result that has occurred (hit, joined, miss,
- * bypass), how often packs were sent by plans with this result. Returns the
- * number of results.
+ * Copies to `counts` how many packs were sent for each result of the search for
+ * a plan: hit, joined, miss or bypass. Results that have not occurred are left
+ * out. Returns the number of copied results.
  */
 size_t statistics_plans(const struct statistics *st,
 			struct status_count counts[STATUS_COUNTS_MAX]);

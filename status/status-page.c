@@ -169,7 +169,7 @@ static int put_age(struct buf *out, uint64_t seconds)
 	return buf_printf(out, "%" PRIu64 " days", seconds / 86400);
 }
 
-/* Prints a bar whose length is the share of `number` in `most`. */
+/* Prints a bar. Its length is `number` as a percentage of `most`. */
 static int put_bar(struct buf *out, uint64_t number, uint64_t most)
 {
 	double share = most ? (double)number * 100 / (double)most : 0;
@@ -361,8 +361,10 @@ static int put_reasons(struct buf *out, const struct status *s)
 }
 
 /*
- * Prints the results of plans. hit: a plan was used; joined: waited for the
- * plan of an equal fetch; miss: a plan was made.
+ * Prints how many packs were sent by plans. A plan is the record of an earlier
+ * pack, from which an equal pack can be sent again. hit: there was a plan;
+ * joined: the request waited until another one had made the plan; miss: this
+ * request made the plan.
  */
 static int put_plans(struct buf *out, const struct status *s)
 {
@@ -434,7 +436,10 @@ static int put_phases(struct buf *out, const struct status_slow *r)
 	return ret || buf_append_str(out, "</div>");
 }
 
-/* Prints a bar for the waits for the client, which are parts of the phases. */
+/*
+ * Prints a bar that shows how much of the request's time was spent waiting for
+ * the client. This time is also contained in the bar of the phases.
+ */
 static int put_waits(struct buf *out, const struct status_slow *r)
 {
 	uint64_t waits = r->wait_read_us + r->wait_send_us;

@@ -28,8 +28,8 @@ struct status_store {
 	uint64_t requests, failures;
 	uint64_t received, sent; /* bytes of files */
 	/*
-	 * time of the last request to the store that did not fail, in seconds
-	 * since 1970; 0: none
+	 * time of the last successful request to the store, in seconds since
+	 * 1970; 0: none has succeeded
 	 */
 	uint64_t answered;
 	/*

@@ -91,9 +91,9 @@ bool sys_passing_unblock(int fd, bool *was_blocking);
 void sys_passing_block(int fd);
 
 /*
- * A pipe or socket of another process, prepared for the functions of sys/tcp.h,
- * which must not block. The mode "non-blocking" is shared with the other
- * process and its parents, so it is not set:
+ * A pipe or socket of another process, for use by the functions of sys/tcp.h.
+ * These functions must not block, but O_NONBLOCK cannot be set: it would also
+ * change the descriptor of the other process. Instead:
  *
  *	socket  the functions for sockets never block
  *	pipe    the pipe is opened once more, by its name in /proc

@@ -157,8 +157,8 @@ int sys_host_name(struct buf *out, struct error *err)
 #include "sys/process.h"
 
 /*
- * The size of a large page on most machines. Where large pages have another
- * size, the memory is only aligned to this size.
+ * The size of a large page on most machines. On other machines, the memory is
+ * aligned to this size, too, but may get no large pages.
  */
 #define LARGE_PAGE ((size_t)2 << 20)
 

@@ -44,17 +44,17 @@ struct sys_witness_entry {
 	struct attributes target; /* of a symlink's target */
 	/*
 	 * Only for SYS_WITNESS_LISTING: the names and attributes of the
-	 * directory's files, in the order of the system's listing.
+	 * directory's files, in the order in which the system lists them.
 	 *
 	 * Empty if the directory's last change was long before it was added. In
-	 * this case, each later change gives the directory another time, so its
-	 * own attributes are enough.
+	 * this case, each later change gives the directory a different change
+	 * time, so its own attributes are enough.
 	 */
 	struct buf listing;
 	/*
-	 * true: the listing need not be compared again. It was found unchanged
-	 * long after the directory's last change. So any later change gives the
-	 * directory another time.
+	 * true: the listing need not be compared again. When it was compared
+	 * last, the directory had been unchanged for long. So any later change
+	 * gives the directory a different modification time.
 	 */
 	atomic_bool is_proven;
 };
@@ -117,8 +117,9 @@ static bool is_unchanged(const struct attributes *a, const struct attributes *b)
 }
 
 /*
- * Returns whether the file was last changed before `since_ns`, by more than one
- * tick of the file system's clock. Also returns true for a missing file.
+ * Returns whether the last change of the file was before `since_ns`, and at
+ * least one tick of the file system's clock earlier. Also returns true for a
+ * missing file.
  */
 static bool is_settled(const struct attributes *a, int64_t since_ns)
 {
@@ -249,8 +250,9 @@ static bool has_entry(const struct sys_witness *witness, const char *path,
 
 /*
  * Stores the attributes of a file. For SYS_WITNESS_LISTING, also stores the
- * listing of a directory that changed so recently that its time may not show
- * the next change. Returns 0 or a negative error code.
+ * names and attributes of the directory's files if the directory has changed
+ * recently: another change might give it the same change time. Returns 0 or a
+ * negative error code.
  */
 static int note(struct sys_witness_entry *entry, int64_t since_ns)
 {

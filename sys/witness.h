@@ -46,16 +46,16 @@ enum sys_witness_kind {
 	 */
 	SYS_WITNESS_IDENTITY,
 	/*
-	 * The list of names of a directory must not change. Call
-	 * sys_witness_add() before the directory is read. The witness may hold
-	 * even if the directory has changed shortly before
-	 * sys_witness_init(): then its files are compared by name, inode and
-	 * attributes.
+	 * No name may be added to or removed from a directory. Call
+	 * sys_witness_add() before the directory is read. In contrast to
+	 * SYS_WITNESS_CONTENT, the directory may have changed shortly before
+	 * sys_witness_init(). In this case, its files are compared by name,
+	 * inode and attributes.
 	 */
 	SYS_WITNESS_LISTING,
 };
 
-/* A path that was added, and the attributes that it had then. */
+/* A path that was added, with its attributes at that time. */
 struct sys_witness_entry;
 
 struct sys_witness {
