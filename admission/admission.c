@@ -517,8 +517,8 @@ void admission_forget(struct admission *a, long process)
 }
 
 /*
- * Counts a ticket in the line of its principal. Each principal has one line in
- * the view.
+ * Counts a ticket in the line of its principal (a user or an address). Each
+ * principal has one line in the view.
  */
 static void add_line(struct admission_view *out,
 		     const struct admission_ticket *t,

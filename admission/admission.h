@@ -144,7 +144,7 @@ void admission_refused(struct admission *a, enum admission_refusal why);
 /* Gives back the tickets and connections of a process that has ended. */
 void admission_forget(struct admission *a, long process);
 
-/* The number of tickets of one principal. */
+/* The number of tickets of one principal (a user or an address). */
 struct admission_line {
 	char name[ADMISSION_NAME_MAX];
 	/* numbers of tickets; `running` includes express and paused tickets */

@@ -159,8 +159,9 @@ static void change(struct admission_queue *q, struct admission_ticket *t,
 }
 
 /*
- * Adds `us` microseconds of service to two accounts: that of a ticket's
- * network, and that of its principal in this network (t->flow).
+ * Adds `us` microseconds to the service that two accounts have had: the account
+ * of the ticket's network, and the one of its principal in this network
+ * (t->flow).
  */
 static void charge(struct admission_queue *q, struct admission_ticket *t,
 		   uint64_t us)
@@ -286,8 +287,8 @@ static bool is_express(const struct admission_queue *q,
 }
 
 /*
- * Returns whether a push may run. One principal never gets all places for
- * pushes to a repository.
+ * Returns whether a push may run. One principal (a user or an address) never
+ * gets all places for pushes to a repository.
  */
 static bool may_push(const struct admission_queue *q,
 		     const struct admission_ticket *t)
@@ -521,7 +522,8 @@ bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns)
 	settle(q, t, now_ns);
 	/*
 	 * The work was estimated as cheap, but has used up a slice of time.
-	 * Give it a price that is not cheap, so that it does not stay express.
+	 * Give it a price that is not cheap, so that it needs a token from now
+	 * on.
 	 */
 	if (t->price_us < ADMISSION_CHEAP_US)
 		t->price_us = ADMISSION_CHEAP_US;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Admission of requests: finds the principal and the fork network for which a
- * request counts, waits for a token before a pack is made, and refuses requests
- * early.
+ * Admission of requests. Finds for which user or address (the principal), and
+ * for which fork network (the repositories that share objects), a request
+ * counts. Waits for a token before a pack is made. Refuses requests early if
+ * too many wait.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The principal of a request, refusals, and the wait of a fetch or a push for
- * admission.
+ * Finds the user or address (the principal) for which a request counts, refuses
+ * requests, and lets a fetch or a push wait for admission.
  */
 #ifndef DAEMON_ADMIT_H
 #define DAEMON_ADMIT_H
@@ -56,8 +56,9 @@ bool daemon_may_refuse(const struct daemon_conn *conn);
 unsigned daemon_retry_after(void);
 
 /*
- * Appends the name of a repository's fork network: the object directory from
- * which the repository borrows objects, or its own one. If memory runs out, the
+ * Appends the name of a repository's fork network. This is the object directory
+ * from which the repository borrows objects (objects/info/alternates). If it
+ * borrows none, the name is its own object directory. If memory runs out, the
  * name is empty.
  */
 void daemon_network_name(struct buf *out, const struct repo *repo);
@@ -79,7 +80,10 @@ struct daemon_admit {
 	struct admission_pass pass;
 	/* The fields below are valid during daemon_admit_send(). */
 	const struct repo *repo; /* borrowed */
-	/* name of the fork network; empty before admission_enter() */
+	/*
+	 * name of the fork network (the repositories that share objects); empty
+	 * before admission_enter()
+	 */
 	struct buf network;
 	const struct progress_out *outer;
 	const struct packing_report *report;
@@ -124,7 +128,7 @@ void daemon_admit_rest(void *ctx, bool begins);
 
 /*
  * Returns whether a new fetch or push must be refused, because too many
- * requests of its network or of its principal wait.
+ * requests of its fork network or of its user or address wait.
  */
 bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 		    const struct repo *repo, bool is_push);

@@ -90,7 +90,10 @@ struct daemon_conn {
 	struct daemon_talk *talk;
 	/* in DAEMON_SENDING: bytes sent since the deadline was set */
 	uint64_t moved;
-	/* borrowed: the board slot of the thread that has the connection */
+	/*
+	 * borrowed: memory in which the thread that has the connection shows
+	 * its request (status/board.h)
+	 */
 	struct status_slot *slot;
 	const struct daemon_shared *shared; /* borrowed */
 	struct access_helper *helper;       /* borrowed; NULL: none */
@@ -114,8 +117,9 @@ struct daemon_conn {
 	/* too many requests of this client wait, so this request is refused */
 	bool is_excess;
 	/*
-	 * The link in a lane (daemon/lanes.h). In use while the connection
-	 * waits for a thread, and while the thread works.
+	 * Links the connection into the lane of its client, the line of
+	 * requests that wait for a thread (daemon/lanes.h). In use until the
+	 * thread has done its work.
 	 */
 	struct lane_item lane;
 	struct daemon_input *input; /* owned; NULL: no bytes */

@@ -44,8 +44,9 @@ struct daemon_answer {
 	/* the caller sets `client`, `user` and `traceparent` */
 	struct summary_about about;
 	/*
-	 * The record of an answer that is made but not completely sent. At
-	 * other times this summary measures nothing (summary_init_off()).
+	 * The record of an answer that is made but not completely sent. At all
+	 * other times this field is not in use, and measures nothing
+	 * (summary_init_off()).
 	 */
 	struct summary summary;
 	/*
@@ -72,8 +73,8 @@ struct daemon_answer {
 	 */
 	struct access_answer access;
 	/*
-	 * borrowed while a pack is made: the caller sets the principal before
-	 * daemon_answer_make_pack()
+	 * borrowed while a pack is made. Before daemon_answer_make_pack(), the
+	 * caller sets this to the user or address for which the request counts.
 	 */
 	const char *principal;
 	struct daemon_admit admit;
@@ -117,8 +118,8 @@ int daemon_answer_make_pack(void *ctx, const struct odb *odb,
 
 /*
  * Does the work of the callback end_later() of a struct serve_io (wire/io.h).
- * Returns true if bytes of the answer are still unsent: *summary was then taken
- * over. Otherwise returns false.
+ * Returns true if bytes of the answer are still unsent, and then takes over
+ * *summary. Otherwise returns false.
  */
 bool daemon_answer_end_later(struct daemon_answer *a, struct summary *summary,
 			     bool has_failed);
@@ -402,10 +403,11 @@ int daemon_input_fd(const struct daemon_conn *conn);
 int daemon_output_fd(const struct daemon_conn *conn);
 
 /*
- * Ask the access helper about the entered repository. With a store,
- * daemon_talk_open() has asked already. Returns 1 if the helper allows the
- * request, or 0 if there is no helper. Returns ERR_DENIED if the helper denies
- * the request, or ERR_PEER if it does not answer.
+ * Ask the access helper about the entered repository. If repositories are in a
+ * store, only returns the result, because daemon_talk_open() has asked already.
+ * Returns 1 if the helper allows the request, or 0 if there is no helper.
+ * Returns ERR_DENIED if the helper denies the request, or ERR_PEER if it does
+ * not answer.
  */
 int daemon_talk_authorize(struct daemon_talk *talk);
 

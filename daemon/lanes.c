@@ -22,8 +22,8 @@ struct lanes {
 	unsigned thread_nr, busy;
 	struct lane *buckets[BUCKETS]; /* owned lanes */
 	/*
-	 * head of the ring of lanes that have waiting items; the first lane has
-	 * the next turn
+	 * head of the ring of lanes (lines of requests of one client) that have
+	 * waiting requests; the first lane has the next turn
 	 */
 	struct lane ring;
 	/*
@@ -83,8 +83,9 @@ static struct lane *find(const struct lanes *lanes, uint64_t key)
 }
 
 /*
- * Returns a new lane with this key. If memory runs out, returns `spare`, the
- * lane that all clients without a lane of their own share.
+ * Returns a new lane with this key: the waiting line of one client. If memory
+ * runs out, returns `spare`, which all clients without a lane of their own
+ * share.
  */
 static struct lane *new_lane(struct lanes *lanes, uint64_t key)
 {

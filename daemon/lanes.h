@@ -27,7 +27,10 @@ struct lane_item {
 	uint64_t key;
 };
 
-/* Returns lanes for `thread_nr` threads, or NULL if memory runs out. */
+/*
+ * Returns a struct without requests, which will share `thread_nr` threads among
+ * clients, or NULL if memory runs out.
+ */
 struct lanes *lanes_new(unsigned thread_nr);
 
 /* Frees the lanes, and drops waiting items. NULL is allowed. */
@@ -57,13 +60,12 @@ struct lane_item *lanes_take(struct lanes *lanes);
 bool lanes_has_ready(const struct lanes *lanes);
 
 /*
- * Records that a request has ended. `key` is the key that its item had when
- * lanes_take() returned it. Must be called for each request that lanes_take()
- * returned.
+ * Must be called when a request that lanes_take() has returned has ended. `key`
+ * is the key that its item had then.
  */
 void lanes_done(struct lanes *lanes, uint64_t key);
 
-/* Returns how many requests wait in the lane with a key. */
+/* Returns how many requests with this key wait for a thread. */
 unsigned lanes_waiting(const struct lanes *lanes, uint64_t key);
 
 #endif

@@ -91,7 +91,10 @@ int outbox_add_literal(struct outbox *box, const void *bytes, size_t len)
 	return ERR_NOMEM;
 }
 
-/* Returns the number of data bytes in a full group. */
+/*
+ * Returns the maximum number of data bytes in one group of a span: those of 16
+ * full packets, or OUTBOX_GROUP_BYTES if the data are not in packets.
+ */
 static size_t group_max(const struct serve_span *span)
 {
 	return span->packet_max
@@ -206,8 +209,9 @@ static size_t group_len(const struct serve_span *group)
 }
 
 /*
- * Adds groups of a span to the block, until the groups have at least `max`
- * bytes or the block is full. Returns the number of bytes added.
+ * Adds groups of a span to the block; a group is up to 16 packets, with their
+ * headers. Stops when the groups have at least `max` bytes or the block is
+ * full. Returns the number of bytes added.
  */
 static size_t put_span(struct outbox_block *block, struct serve_span span,
 		       size_t max)

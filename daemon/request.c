@@ -177,9 +177,9 @@ static int objects(void *ctx, struct odb **odb, struct error *warning,
 }
 
 /*
- * Returns the principal for which the request counts: the user, even if the
- * user was identified by a password; otherwise the result of
- * daemon_principal().
+ * Returns the principal for which the request counts. This is the user, even if
+ * the user was identified by a password. If there is no user, it is the
+ * client's address.
  */
 static const char *principal_of(const struct daemon_request *q)
 {

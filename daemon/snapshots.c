@@ -174,8 +174,8 @@ static struct daemon_snapshot **oldest(struct daemon_snapshots *cache)
 /* ---- entering */
 
 /*
- * Finds a snapshot in the list and counts one more user of it. Returns the
- * snapshot, or NULL if the list does not have it.
+ * Finds a snapshot (an open repository) in the list and counts one more user of
+ * it. Returns the snapshot, or NULL if the list does not have it.
  */
 static struct daemon_snapshot *take(struct daemon_snapshots *cache,
 				    const char *path, bool exact)
@@ -424,8 +424,8 @@ static void pin_packs(struct odb *odb, bool is_shared)
 }
 
 /*
- * Add to the witness of the packs the files and directories that odb_open() has
- * read to find packs.
+ * Add the files and directories in which odb_open() has found packs to
+ * packs->witness, which detects later changes (sys/witness.h).
  */
 static void witness_packs(struct daemon_packs *packs)
 {
@@ -478,10 +478,10 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 	packs->users = 1;
 	sys_witness_init(&packs->witness);
 	/*
-	 * Add two items to the witness before odb_open() reads them, not
-	 * afterwards: the alternates file, which is usually missing, and the
-	 * directory of packs, which pushes change. So requests shortly after a
-	 * push can share the packs too.
+	 * Call sys_witness_add() for two items before odb_open() reads them,
+	 * not afterwards: the alternates file, which is usually missing, and
+	 * the directory of packs, which pushes change. So requests shortly
+	 * after a push can share the packs too.
 	 */
 	witness_below(&packs->witness, s->repo->object_dir, "info/alternates",
 		      SYS_WITNESS_CONTENT);
@@ -507,8 +507,9 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 }
 
 /*
- * Sets the packs that a snapshot keeps for further requests, and drops those
- * that it kept before. `packs` NULL: the snapshot keeps none.
+ * Keeps open packs in a snapshot (an open repository) for further requests, and
+ * drops the packs that it kept before. `packs` NULL: the snapshot keeps no
+ * packs.
  */
 static void keep_packs(struct daemon_snapshots *cache,
 		       struct daemon_snapshot *s, struct daemon_packs *packs)

@@ -45,8 +45,8 @@ struct daemon_packs;
 struct plan_cache;
 
 /*
- * One request's use of a snapshot, until its answer is sent. During this time,
- * the packs are marked as pinned (pack/pack.h).
+ * One request's use of an open repository (a snapshot), until its answer is
+ * sent. During this time, the packs are marked as pinned (pack/pack.h).
  */
 struct daemon_use {
 	struct daemon_snapshot *snapshot; /* NULL: none */
@@ -61,7 +61,10 @@ struct daemon_use {
 struct daemon_snapshots *daemon_snapshots_new(size_t max,
 					      struct plan_cache *plans);
 
-/* Requires that no request uses a snapshot. NULL is allowed. */
+/*
+ * Frees the cache, and closes all repositories. No request may be using a
+ * repository. NULL is allowed.
+ */
 void daemon_snapshots_free(struct daemon_snapshots *cache);
 
 /*
@@ -85,8 +88,8 @@ int daemon_snapshots_objects(struct daemon_snapshots *cache,
 
 /*
  * Returns the owner of plans (cached responses) for the open packs: an address
- * that identifies this set of packs. Returns NULL if other requests cannot use
- * the same packs.
+ * that no other set of packs has. Returns NULL if other requests cannot use the
+ * same packs.
  */
 const void *daemon_snapshots_owner(const struct daemon_use *use);
 
@@ -97,7 +100,10 @@ void daemon_snapshots_leave(struct daemon_snapshots *cache,
 /* Returns the number of repositories that are open. */
 size_t daemon_snapshots_nr(struct daemon_snapshots *cache);
 
-/* Drop the snapshots that were not used since `since_ns` (sys_clock_ns()). */
+/*
+ * Closes the repositories that no request has used since `since_ns`
+ * (sys_clock_ns()).
+ */
 void daemon_snapshots_expire(struct daemon_snapshots *cache, uint64_t since_ns);
 
 #endif

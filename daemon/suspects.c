@@ -20,7 +20,10 @@
  */
 #define CRASHES_MAX 2
 
-/* maximum number of suspects; if there are more, the oldest one is forgotten */
+/*
+ * Maximum number of repositories that are suspected of crashing workers. If
+ * there are more, the oldest one is forgotten.
+ */
 #define SUSPECTS_MAX 64
 
 struct suspect {

@@ -77,9 +77,9 @@ struct http_options {
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);
 	/*
-	 * Whether the repository is a fresh local copy of a repository in a
-	 * store, see is_fresh_copy of struct serve_options. enter() may set
-	 * this field.
+	 * true: the repository is a local copy of one in a store, and was up to
+	 * date a short time ago (is_fresh_copy of struct serve_options).
+	 * enter() may set this field.
 	 */
 	bool is_fresh_copy;
 	/*

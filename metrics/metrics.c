@@ -161,7 +161,10 @@ uint64_t metrics_get(const struct metrics *m, unsigned family,
 
 /* ---- text */
 
-/* Append a number of a cell, converted to the unit of the family. */
+/*
+ * Append a number. It is converted from the unit in which it is counted to the
+ * unit in which it is printed (struct metrics_family).
+ */
 static int put_number(struct buf *out, const struct metrics_family *f,
 		      uint64_t number)
 {
@@ -171,7 +174,10 @@ static int put_number(struct buf *out, const struct metrics_family *f,
 			  number % f->scale * (1000000 / f->scale));
 }
 
-/* The state of printing one cell. */
+/*
+ * The state of printing one cell: the numbers of a family for one value of each
+ * label.
+ */
 struct sample {
 	struct buf *out;
 	const struct metrics_family *family;

@@ -38,7 +38,10 @@ struct metrics_label {
 	unsigned nr; /* number of values */
 };
 
-/* The description of a family. All pointers are borrowed. */
+/*
+ * The description of a family: a metric and its labels. All pointers are
+ * borrowed.
+ */
 struct metrics_family {
 	const char *name; /* without "_total" */
 	const char *help; /* one line */
@@ -61,8 +64,9 @@ struct metrics_family {
 struct metrics;
 
 /*
- * Makes the cells of `nr` families, all zero. Children of sys_fork() share
- * them. `families` is borrowed. Returns NULL if memory runs out.
+ * Makes the numbers of `nr` families (metrics with their labels), all zero.
+ * Child processes of sys_fork() share the numbers. `families` is borrowed.
+ * Returns NULL if memory runs out.
  */
 struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
 			    struct error *err);
@@ -70,8 +74,8 @@ struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
 /*
  * Works like metrics_new(), and keeps the numbers in a file. All processes that
  * open the file share the numbers, and the numbers outlive the processes. If
- * the families change, the name of the file must change, too. Returns NULL
- * after an error.
+ * other metrics or labels are passed in `families`, the file must have another
+ * name, too. Returns NULL after an error.
  */
 struct metrics *metrics_open(const struct metrics_family *families, size_t nr,
 			     const char *path, struct error *err);
@@ -105,15 +109,15 @@ enum metrics_format {
 };
 
 /*
- * Appends the text of all families. Cells that are zero are left out, unless
- * the family has no labels. Returns 0 or ERR_NOMEM.
+ * Appends the text of all families. Numbers that are zero are left out, except
+ * those of a family without labels. Returns 0 or ERR_NOMEM.
  */
 int metrics_print(struct buf *out, const struct metrics *m,
 		  enum metrics_format format);
 
 /*
- * Works like metrics_print(), but without the end of the text, so that the
- * caller can append more families.
+ * Works like metrics_print(), but without the line that ends the text, so that
+ * the caller can append more metrics.
  */
 int metrics_print_part(struct buf *out, const struct metrics *m,
 		       enum metrics_format format);

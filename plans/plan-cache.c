@@ -243,8 +243,9 @@ void plan_cache_release(struct plan_cache *cache, struct plan_entry *entry)
 /* ---- looking up */
 
 /*
- * Returns a new entry with one user, or NULL if memory runs out. An entry
- * without an owner is not listed.
+ * Returns a new entry, counted as used by the caller, or NULL if memory runs
+ * out. An entry without `owner` is not listed, so other requests cannot find
+ * it.
  */
 static struct plan_entry *begin(struct plan_cache *cache, const void *owner,
 				const uint8_t *key)

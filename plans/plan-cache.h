@@ -51,8 +51,9 @@ struct plan_cache *plan_cache_new(size_t max, const struct plan_dir *dir);
 void plan_cache_free(struct plan_cache *cache);
 
 /*
- * Drops the plans of an owner (see struct plan_question). Must be called before
- * the owner ends. `cache` may be NULL.
+ * Drops all plans (cached responses) with this owner (struct plan_question).
+ * Must be called before the packs of this owner are closed. `cache` may be
+ * NULL.
  */
 void plan_cache_forget(struct plan_cache *cache, const void *owner);
 

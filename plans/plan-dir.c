@@ -70,7 +70,9 @@
 #define SLOT_KEY_LEN 16
 
 enum slot_kind {
-	/* the plan was made but not stored, so a second request may store it */
+	/*
+	 * the plan was made once but not stored; a second request may store it
+	 */
 	SLOT_ASKED = 1,
 	/* the plan is too large, or could not be written: do not wait for it */
 	SLOT_REFUSED = 2,
@@ -337,8 +339,8 @@ static bool open_locks(struct plan_claim *claim)
 }
 
 /*
- * The state of a process that waits while another process, the maker, makes a
- * plan.
+ * The state of a process that waits until another process has made a plan (a
+ * cached response).
  */
 struct waiting {
 	/* time at which the wait began; 0: it has not begun */
@@ -351,9 +353,9 @@ struct waiting {
 };
 
 /*
- * Waits LOOK_NS for the maker of the plan. Returns 1 if the caller should look
- * for the plan again, 0 if it should stop waiting and make the plan itself, or
- * ERR_CANCELLED.
+ * Waits LOOK_NS for another process, the maker of the plan. Returns 1 if the
+ * caller should look for the plan again, 0 if it should make the plan itself,
+ * or ERR_CANCELLED.
  */
 static int wait_for(struct plan_claim *claim, struct waiting *w,
 		    const struct progress_out *progress, struct error *err)
@@ -378,8 +380,8 @@ static int wait_for(struct plan_claim *claim, struct waiting *w,
 }
 
 /*
- * Tries to take the lock MAKER. Returns 1 if this claim is now the maker, 0 if
- * another process is, or ERR_IO if there are no locks.
+ * Tries to take the lock MAKER. Returns 1 if this claim now has the lock, 0 if
+ * another process has it, or ERR_IO if there are no locks.
  */
 static int take(struct plan_claim *claim)
 {
@@ -390,8 +392,9 @@ static int take(struct plan_claim *claim)
 }
 
 /*
- * Waits for a plan, or becomes its maker. Returns 1 with the plan, 0 if the
- * caller must make the plan, or ERR_CANCELLED.
+ * Waits until another process has made the plan (a cached response), or becomes
+ * its maker. Returns 1 with the plan, 0 if the caller must make the plan, or
+ * ERR_CANCELLED.
  */
 static int find(struct plan_claim *claim, struct plan *plan,
 		struct packing_report *report, bool *has_waited,
@@ -404,8 +407,8 @@ static int find(struct plan_claim *claim, struct plan *plan,
 	for (;;) {
 		ret = take(claim);
 		/*
-		 * Look for the plan again: the previous maker may have stored
-		 * it before this process got the lock.
+		 * Look for the plan again. Another process may have stored the
+		 * plan before this process got the lock.
 		 */
 		if (load(plan, report, claim->dir, claim->key, odb))
 			return 1;

@@ -80,8 +80,9 @@ void plan_dir_free(struct plan_dir *dir);
 size_t plan_dir_plan_max(const struct plan_dir *dir);
 
 /*
- * Returns 1 if the directory has the plan of `key` and all packs of the plan
- * are in the snapshot, else 0. Makes no plan. Used by `git bitmap explain`.
+ * Returns 1 if the directory has the plan of `key`, and all packs of this plan
+ * are in the snapshot `odb`. Otherwise returns 0. Makes no plan. Used by `git
+ * bitmap explain`.
  */
 int plan_dir_has(const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
 		 const struct odb *odb);

@@ -50,7 +50,10 @@ enum role {
 
 struct process {
 	pid_t pid;
-	/* taken with status_board_take(); NULL: a relay has no board */
+	/*
+	 * from status_board_take(): the memory in which the worker shows its
+	 * requests; NULL: the relay has none
+	 */
 	struct status_board *board;
 	enum role role;
 	/*
@@ -74,7 +77,7 @@ struct master {
 	bool is_ready; /* all workers serve */
 	bool is_ending;
 	/*
-	 * true: the successor reports to the service manager, so this master
+	 * true: the new master reports to the service manager, so this master
 	 * does not
 	 */
 	bool is_superseded;
@@ -288,8 +291,8 @@ static void retire(struct master *m)
 }
 
 /*
- * Called after a successor has failed: ends the relay of this master, so that
- * fill() starts another one. The relay of the successor may have replaced the
+ * Called after a new master has failed: ends the relay of this master, so that
+ * fill() starts another one. The relay of the new master may have replaced the
  * socket file, so processes could not find the old relay any more.
  */
 static void renew_relay(struct master *m)

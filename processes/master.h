@@ -60,9 +60,9 @@ struct daemon_program {
 
 /*
  * Serve until SIGTERM or SIGINT. SIGHUP reads the configuration again, SIGUSR2
- * starts a successor. The process must have no other threads. Returns 0 or a
- * negative error code, in the master and in each worker; the caller then ends
- * the process.
+ * starts a new master in place of this one. The process must have no other
+ * threads. Returns 0 or a negative error code, in the master and in each
+ * worker; the caller then ends the process.
  */
 int master_run(const struct daemon_options *options,
 	       const struct daemon_program *program, struct error *err);

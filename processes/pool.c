@@ -24,8 +24,8 @@
 #include "sys/thread.h"
 
 /*
- * key of the lane for requests that a thread only has to refuse
- * (conn->is_excess)
+ * key of the requests that a thread only has to refuse (conn->is_excess); they
+ * wait in a lane of their own
  */
 #define EXCESS 1
 

@@ -17,9 +17,9 @@
 /* ---- worker.c */
 
 /*
- * Serves connections until SIGTERM. When the worker is ready to serve, it marks
- * its board as serving. It then wakes the master with sys_event_wake(alarm).
- * Returns 0 or a negative error code.
+ * Serves connections until SIGTERM. When the worker is ready to serve, it
+ * records this in `board`, and then wakes the master with
+ * sys_event_wake(alarm). Returns 0 or a negative error code.
  */
 int worker_run(const struct daemon_options *options, struct status_board *board,
 	       const struct daemon_shared *shared, int alarm,

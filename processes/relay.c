@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The relay: a process that sends requests to the store for the child processes
- * that receive pushes (copies/relay.h). A node has one relay for all workers,
- * so that one process sees all pushes of the node. After SIGTERM, the relay
+ * that receive pushes (copies/relay.h). A machine has one relay for all its
+ * workers, so that one process sees all of its pushes. After SIGTERM, the relay
  * accepts no connections and no further requests. It ends when it has answered
  * the requests that it got before.
  */

@@ -8,7 +8,8 @@
  *
  *	accept -> IDLE -> HEAD -> queue -> BUSY -> done -> IDLE or LINGER
  *	   |                                          |
- *	   |                                          '-> SENDING -> IDLE or LINGER
+ *	   |                                          '-> SENDING -> IDLE or
+ *LINGER
  *	   '-> HANDSHAKE -> IDLE    with TLS
  *	done -> DELAY -> queue      after a wrong password
  *	done -> WAITING -> queue    between two commands over git:// or ssh
@@ -803,7 +804,10 @@ static void trim_memory(struct worker *w, uint64_t now)
 	sys_memory_trim();
 }
 
-/* Writes the gauges of this worker to its board, for the status page. */
+/*
+ * Writes the present numbers of this worker, such as its connections, to its
+ * board in shared memory. The status page shows them.
+ */
 static void show(const struct worker *w)
 {
 	status_board_set(w->board, STATUS_GAUGE_CONNECTIONS, w->conn_nr);

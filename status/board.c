@@ -150,8 +150,8 @@ void status_board_each(const struct status_board *board,
 }
 
 /*
- * Copies a slot to *out. Returns whether the slot was in use during the whole
- * copy. If not, *out must not be used.
+ * Copies the slot of a request to *out. Returns whether the request ran during
+ * the whole copy. If not, *out must not be used.
  */
 static bool copy_slot(struct status_slot_view *out,
 		      const struct status_slot *slot)

@@ -21,7 +21,10 @@
 /* bytes for a path with its NUL; longer paths are cut off */
 #define STATUS_PATH_MAX 256
 
-/* Limits of the number of boards, and of the slots of a board. */
+/*
+ * Limits of the number of boards (one for each worker), and of the slots of a
+ * board (one for each thread of the worker).
+ */
 #define STATUS_BOARDS_MAX 160
 #define STATUS_SLOTS_MAX 1024
 
@@ -30,8 +33,8 @@ struct status_board;
 struct status_slot;
 
 /*
- * Returns memory for all boards, or NULL if address space runs out. Boards that
- * are not used take up no memory.
+ * Returns memory for the boards of all workers, or NULL if address space runs
+ * out. Boards that are not used take up no memory.
  */
 struct status_boards *status_boards_new(struct error *err);
 
@@ -39,8 +42,9 @@ struct status_boards *status_boards_new(struct error *err);
 void status_boards_free(struct status_boards *boards);
 
 /*
- * Takes a free board, and clears it. Returns NULL if none is free. Only the
- * master takes boards, and gives them back.
+ * Takes a free board (the memory in which one worker shows its requests), and
+ * clears it. Returns NULL if none is free. Only the master takes boards, and
+ * gives them back.
  */
 struct status_board *status_board_take(struct status_boards *boards,
 				       unsigned slot_nr);
@@ -53,20 +57,23 @@ void status_board_give_back(struct status_board *board);
 void status_board_set_ready(struct status_board *board);
 bool status_board_is_ready(const struct status_board *board);
 
-/* Returns slot `nr`, for one thread of the worker. */
+/*
+ * Returns slot `nr` of a board: the memory in which one thread of the worker
+ * shows its present request.
+ */
 struct status_slot *status_board_slot(struct status_board *board, unsigned nr);
 
 /*
  * Between status_slot_enter() and status_slot_leave(), the thread serves the
- * repository at `path`. `client` is a numeric address or "". `is_suspect`: the
- * repository was already suspect of crashes at the start of the request.
+ * repository at `path`. `client` is a numeric address or "". `is_suspect`: at
+ * the start of the request, the repository was suspected of crashing workers.
  */
 void status_slot_enter(struct status_slot *slot, const char *path, size_t len,
 		       const char *client, bool is_suspect);
 
 /*
- * Records that a child process answers the request. So this request is not
- * suspected if the worker crashes.
+ * Records that a child process answers the request. If the worker crashes
+ * later, this request is not suspected as the cause.
  */
 void status_slot_hand_over(struct status_slot *slot);
 void status_slot_leave(struct status_slot *slot);

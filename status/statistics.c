@@ -318,7 +318,8 @@ struct cost {
 };
 
 /*
- * An entry of the ring of slow requests. Odd `turn`: a thread writes the entry.
+ * An entry of the ring of slow requests. An odd `turn` means that a thread is
+ * writing the entry.
  */
 struct slow_entry {
 	atomic_uint turn;

@@ -156,8 +156,8 @@ size_t statistics_plans(const struct statistics *st,
 			struct status_count counts[STATUS_COUNTS_MAX]);
 
 /*
- * Numbers of the present moment, which the admin process sums up over all
- * boards.
+ * Numbers of the present moment. The admin process adds up the numbers of all
+ * workers.
  */
 struct status_now {
 	uint64_t connections, requests, snapshots, workers, plan_bytes;

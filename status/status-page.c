@@ -247,7 +247,10 @@ static int put_flights(struct buf *out, const struct status *s)
 	return ret || end_table(out, s->flight_nr);
 }
 
-/* Prints the table of principals that wait for a token or hold one. */
+/*
+ * Prints the table of users and addresses (principals) whose requests wait for
+ * a token or hold one.
+ */
 static int put_queue(struct buf *out, const struct status *s)
 {
 	const struct admission_view *v = &s->now.admission;

@@ -9,8 +9,8 @@
 #include "sys/clock.h"
 
 /*
- * Maximum number of slots that are copied. Of the requests in these slots, the
- * oldest are shown.
+ * Maximum number of running requests that are copied. Only the oldest of them
+ * are shown.
  */
 #define SLOTS_MAX 4096
 

@@ -17,7 +17,10 @@
 #define STATUS_FLIGHTS_MAX 50
 #define STATUS_COSTS_SHOWN_MAX 20
 
-/* The store of a server, and the cache of its repositories. */
+/*
+ * The store in which the server's repositories are, and the cache with local
+ * copies of them.
+ */
 struct status_store {
 	/* false: the server has no store, and nothing is shown */
 	bool is_used;

@@ -76,9 +76,9 @@ void sys_witness_release(struct sys_witness *witness);
 /*
  * Notes the attributes of `path`; a missing file is noted as missing. If the
  * path is a symlink, the link and its target are noted. If the attributes
- * cannot be read or memory runs out, the witness never holds. Does nothing if
- * the path was added before with this kind. Also does nothing for
- * SYS_WITNESS_CONTENT if the path was added as SYS_WITNESS_LISTING.
+ * cannot be read or memory runs out, sys_witness_holds() will always return
+ * false. Does nothing if the path was added before with this kind. Also does
+ * nothing for SYS_WITNESS_CONTENT if the path was added as SYS_WITNESS_LISTING.
  */
 void sys_witness_add(struct sys_witness *witness, const char *path,
 		     enum sys_witness_kind kind);
