@@ -83,7 +83,7 @@ int access_parse(struct access_answer *out, const char *line, size_t len,
 int access_format(struct buf *out, const struct access_question *question);
 
 /*
- * Both functions hide the refs whose prefixes the access helper has answered:
+ * Both functions hide the refs that begin with one of the prefixes in *answer:
  * access_configure() in a configuration for this process, and
  * access_environment() in the environment of a child. The prefixes are added
  * after the configured values of transfer.hideRefs, and override them. Clients

@@ -488,10 +488,10 @@ void admission_disconnect(struct admission *a, const char *address)
 	lock(a);
 	peer = find_peer(a, key, &sum);
 	/*
-	 * Connections of one address may be counted in two entries: its own and
-	 * the spare one. This happens if an entry near its place became free
-	 * after the spare entry was used. The limit applies to the sum, so
-	 * reduce either count.
+	 * While the table was full near the address's place, connections of the
+	 * address were counted in the spare entry. Later ones may be counted in
+	 * an entry of the address. It does not matter which of these two counts
+	 * is reduced: their sum stays right.
 	 */
 	if (!peer || !peer->nr)
 		peer = find_spare(a);

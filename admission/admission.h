@@ -181,8 +181,8 @@ void admission_look(struct admission_view *out, struct admission *a);
  * Values above these limits count as pressure: the share of the last 10
  * seconds, in hundredths of a percent, in which some task had to wait. On a
  * server with much work, some task nearly always waits for a processor, so this
- * limit is high. Tasks wait for memory only if it is too small, so this limit
- * is low.
+ * limit is high. Tasks wait for memory only if there is too little of it, so
+ * this limit is low.
  */
 #define ADMISSION_PRESSURE_CPU 9000
 #define ADMISSION_PRESSURE_MEMORY 1000

@@ -353,10 +353,11 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 }
 
 /*
- * A virtual time is the service, in microseconds, that an account has had.
- * Advances two of them: that of the queue to that of the ticket's network, and
- * that of the network to that of the ticket's principal there (t->flow). A
- * virtual time never goes backwards.
+ * The virtual time of an account is the service that it has had, in
+ * microseconds. The virtual time of the queue, and of a network, follows the
+ * account that is served, and never goes backwards. Raises both: for the queue,
+ * to the time of the ticket's network; for the network, to the time of its
+ * account t->flow.
  */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
 {

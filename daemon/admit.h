@@ -74,8 +74,8 @@ struct daemon_admit {
 	/* the thread that makes the pack */
 	pthread_t owner;
 	/*
-	 * The admission of the fetch to expensive work. Only during
-	 * daemon_admit_send() does it hold tokens or a place in the queue.
+	 * The permission of the fetch to do expensive work. It holds tokens, or
+	 * a place in the queue, only during daemon_admit_send().
 	 */
 	struct admission_pass pass;
 	/* The fields below are valid during daemon_admit_send(). */
@@ -88,8 +88,8 @@ struct daemon_admit {
 	const struct progress_out *outer;
 	const struct packing_report *report;
 	/*
-	 * report->count_ns includes this wait for admission, in nanoseconds; it
-	 * must be subtracted
+	 * nanoseconds of waiting for admission that report->count_ns includes,
+	 * and that must be subtracted from it
 	 */
 	uint64_t counted_ns;
 	bool has_told;

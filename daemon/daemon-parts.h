@@ -404,10 +404,10 @@ int daemon_output_fd(const struct daemon_conn *conn);
 
 /*
  * Ask the access helper about the entered repository. If repositories are in a
- * store, only returns the result, because daemon_talk_open() has asked already.
- * Returns 1 if the helper allows the request, or 0 if there is no helper.
- * Returns ERR_DENIED if the helper denies the request, or ERR_PEER if it does
- * not answer.
+ * store, daemon_talk_open() has already asked and was allowed, so this function
+ * does not ask again. Returns 1 if the request is allowed, or 0 if there is no
+ * helper. Returns ERR_DENIED if the helper denies the request, or ERR_PEER if
+ * it does not answer.
  */
 int daemon_talk_authorize(struct daemon_talk *talk);
 

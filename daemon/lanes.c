@@ -131,8 +131,8 @@ void lanes_put(struct lanes *lanes, struct lane_item *item)
 	if (!l)
 		l = new_lane(lanes, item->key);
 	/*
-	 * If the item has no key, it is in the spare lane. In any case,
-	 * lanes_done() must find the lane by the key of the item.
+	 * If memory ran out, the item is in the spare lane, which has the key
+	 * 0. lanes_done() later finds the lane by the key of the item.
 	 */
 	item->key = l->key;
 	item->next = NULL;

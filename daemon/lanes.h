@@ -60,8 +60,9 @@ struct lane_item *lanes_take(struct lanes *lanes);
 bool lanes_has_ready(const struct lanes *lanes);
 
 /*
- * Must be called when a request that lanes_take() has returned has ended. `key`
- * is the key that its item had then.
+ * Records that a request has ended. Must be called for each request that
+ * lanes_take() has returned. `key` is the key that the item of the request had
+ * when lanes_take() returned it.
  */
 void lanes_done(struct lanes *lanes, uint64_t key);
 

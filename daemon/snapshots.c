@@ -254,11 +254,10 @@ static void look(void *ctx, const char *path)
 }
 
 /*
- * Add all directories in which repo_open() has looked for the repository
- * (REPO_OPEN_ENTER) to s->witness, which finds changes of files
- * (sys/witness.h). The search order is the same; the last one is the git
- * directory. Returns true if the witness can find each change that makes
- * repo_open() open another repository. Otherwise returns false.
+ * Add to s->witness all directories in which repo_open() looks for the
+ * repository, up to its git directory. The witness finds later changes
+ * (sys/witness.h). Returns true if it can find every change after which
+ * repo_open() would open another repository. Otherwise returns false.
  */
 static bool witness_search(struct daemon_snapshot *s)
 {
@@ -320,9 +319,9 @@ static void keep_head(struct daemon_snapshot *s)
 }
 
 /*
- * Returns whether other requests may use the snapshot (the open repository).
- * They may use it only until one of the files changes from which it was read.
- * s->witness finds such changes (sys/witness.h).
+ * Returns whether other requests may use the snapshot (the open repository)
+ * until one of the files changes from which it was read. s->witness finds such
+ * changes (sys/witness.h).
  */
 static bool can_share(struct daemon_snapshot *s)
 {

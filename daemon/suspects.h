@@ -41,8 +41,8 @@ unsigned daemon_suspects_crash(struct daemon_suspects *suspects,
 			       const char *path, size_t len, uint64_t now_ns);
 
 /*
- * Records that it is certain: requests for the repository crash workers. From
- * now on, such requests are refused. Any thread may call this.
+ * Records that requests for the repository certainly crash workers. From now
+ * on, such requests are refused. Any thread may call this.
  */
 void daemon_suspects_convict(struct daemon_suspects *suspects, const char *path,
 			     size_t len, uint64_t now_ns);

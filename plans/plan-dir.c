@@ -346,8 +346,8 @@ struct waiting {
 	/* time at which the wait began; 0: it has not begun */
 	uint64_t begun_ns;
 	/*
-	 * number of checks, without a break, at which another process held the
-	 * lock SENDING
+	 * number of checks in a row in which another process held the lock
+	 * SENDING
 	 */
 	unsigned sending;
 };

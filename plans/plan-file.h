@@ -87,9 +87,8 @@ size_t plan_file_len(const struct plan *plan, uint32_t pack_nr,
 		     enum hash_algo algo);
 
 /*
- * Appends the file of a plan to *out. Returns 0, ERR_NOMEM, or ERR_INVALID.
- * After ERR_INVALID, a span is not in a pack of the snapshot, or
- * report->strategy is unknown.
+ * Appends the file of a plan to *out. Returns 0, ERR_NOMEM, or ERR_INVALID if a
+ * span is not in a pack of the snapshot or if report->strategy is unknown.
  */
 int plan_file_print(struct buf *out, const uint8_t key[PLAN_KEY_LEN],
 		    const struct plan *plan,

@@ -152,9 +152,9 @@ static int put_elsewhere(struct hash_ctx *h, const struct plan_question *q,
 }
 
 /*
- * Hashes all that the pack of a request depends on. Returns 1 on success.
- * Returns 0 with *reason set if the key would cost too much to compute, or a
- * negative error code.
+ * Hashes all that the pack of a request depends on. Returns 1 on success, 0
+ * with *reason set if the key would cost too much to compute, or a negative
+ * error code.
  */
 static int put_request(struct hash_ctx *h, const char **reason,
 		       const struct plan_question *q, struct error *err)

@@ -53,8 +53,8 @@ struct plan_absent {
 struct plan {
 	struct buf literals; /* empty if `stored` is set */
 	/*
-	 * the literal bytes, in `file`, if the plan was read from a file
-	 * (plans/plan-file.h); NULL: they are in `literals`
+	 * If the plan was read from a file (plans/plan-file.h), points to the
+	 * plan's literals in `file`. NULL: the literals are in `literals`.
 	 */
 	const uint8_t *stored;
 	/*

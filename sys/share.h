@@ -47,8 +47,8 @@
 #define SYS_SHARE_MODE(mode) ((mode)&07777U)
 
 /*
- * Returns the permissions that a file or directory should have. `mode` has its
- * permissions after the umask was applied. `share` contains the bits of
+ * Returns the permissions that a file or directory should have. `mode` has the
+ * permissions that remain after the umask. `share` contains the bits of
  * core.sharedRepository (SYS_SHARE()); its other bits are ignored.
  */
 unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir);

@@ -117,9 +117,8 @@ static bool is_unchanged(const struct attributes *a, const struct attributes *b)
 }
 
 /*
- * Returns whether the last change of the file was before `since_ns`, and at
- * least one tick of the file system's clock earlier. Also returns true for a
- * missing file.
+ * Returns whether the file's last change was more than one tick of the file
+ * system's clock before `since_ns`. Also returns true for a missing file.
  */
 static bool is_settled(const struct attributes *a, int64_t since_ns)
 {
