@@ -108,9 +108,9 @@ void admission_pause(struct admission_pass *pass);
 void admission_resume(struct admission_pass *pass);
 
 /*
- * Must be called often while the request works. If other requests have had less
- * service, waits for the next turn of this request. Several threads of a
- * request may call it. Costs some nanoseconds if nobody waits.
+ * Must be called often while the request works. If other requests should run
+ * first, waits until this request has its next turn. Several threads of a
+ * request may call this function. Costs some nanoseconds if nobody waits.
  */
 void admission_yield(struct admission_pass *pass);
 
@@ -118,9 +118,9 @@ void admission_yield(struct admission_pass *pass);
 bool admission_has_queue(const struct admission *a);
 
 /*
- * Returns ADMISSION_NO_REFUSAL if a request may wait now. Otherwise returns why
- * not: its network or its principal has too many waiting tickets. The refusal
- * is counted.
+ * Returns ADMISSION_NO_REFUSAL if a request may wait now. Otherwise returns the
+ * reason: too many requests of its fork network, or of its user or address
+ * (principal), are waiting. The refusal is counted.
  */
 enum admission_refusal admission_judge(struct admission *a,
 				       const struct admission_ask *ask);

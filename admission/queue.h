@@ -117,8 +117,9 @@ struct admission_ticket {
 };
 
 /*
- * One account of the queue: for a network, for a principal in a network (a
- * flow), or for a principal in all networks together.
+ * One account of the queue. It is for a fork network, for a principal (a user
+ * or an address) in a network, or for a principal in all networks together. The
+ * second kind is called a flow.
  */
 struct admission_account {
 	uint64_t key; /* 0: none */
@@ -227,9 +228,9 @@ void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 void admission_queue_resume(struct admission_queue *q, int nr);
 
 /*
- * Makes a running ticket wait again if it has used up its slice of time, and
- * another principal has had less service and waits for a token. Returns whether
- * the ticket waits now.
+ * Makes a running ticket wait again, so that another one can run. Does this
+ * only if the ticket has used up its slice of time, and another principal has
+ * had less service and waits for a token. Returns whether the ticket waits now.
  */
 bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns);
 

@@ -102,8 +102,8 @@ static void find_client(char address[SYS_ADDRESS_MAX],
 }
 
 /*
- * Returns whether a trusted proxy has made the connection, and the head of an
- * HTTP request on the connection is complete and valid.
+ * Returns true if a trusted proxy has made the connection, and a complete and
+ * valid head of an HTTP request has arrived on it.
  */
 static bool is_of_proxy(const struct daemon_options *options,
 			const struct daemon_conn *conn)

@@ -125,9 +125,9 @@ bool daemon_answer_end_later(struct daemon_answer *a, struct summary *summary,
 			     bool has_failed);
 
 /*
- * Writes the record of a request whose summary daemon_answer_end_later() took
- * over. `err` says why the rest of the answer cannot be sent; NULL: all is
- * sent.
+ * Writes the record of a request, whose content daemon_answer_end_later() has
+ * taken over as *summary. `err` says why the rest of the answer cannot be sent;
+ * NULL: all is sent.
  */
 void daemon_answer_record(struct daemon_answer *a, const struct error *err);
 
@@ -250,8 +250,8 @@ int daemon_authorize(struct access_answer *out,
 /* ---- admin.c */
 
 /*
- * Answers a request for the status of the server. Errors are not reported to
- * the caller, because it closes the connection afterwards in any case.
+ * Answers a request for the status of the server. Errors are not reported,
+ * because the caller closes the connection in any case.
  */
 void daemon_admin_answer(struct daemon_request *request, const char *path);
 

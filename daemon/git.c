@@ -13,9 +13,9 @@
 #include "wire/pktline.h"
 
 /*
- * The text of an "ERR" packet for a temporary failure. All clients get this
- * text, even if errors are not informative, because a client can try again
- * later.
+ * The text of an "ERR" packet for a temporary failure. A client can try again
+ * later, so it always gets this text, even if informative errors are not
+ * configured.
  */
 static const char unavailable[] = "service unavailable";
 

@@ -10,7 +10,7 @@
 
 /*
  * Whether a request for a repository must be answered by a child process, or
- * refused, because earlier requests for the repository have crashed.
+ * refused, because earlier requests for the repository have crashed workers.
  */
 struct daemon_guard {
 	const struct daemon_conn *conn; /* borrowed */

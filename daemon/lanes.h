@@ -43,8 +43,9 @@ void lanes_free(struct lanes *lanes);
 uint64_t lanes_key(const char *client);
 
 /*
- * Adds a request, whose key the caller has set. If there is no memory for a new
- * lane, the request waits in a lane that several clients share.
+ * Adds a request, whose key the caller has set, to the lane (the waiting line)
+ * of its client. If there is no memory for a new lane, the request waits in a
+ * lane that several clients share.
  */
 void lanes_put(struct lanes *lanes, struct lane_item *item);
 

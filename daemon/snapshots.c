@@ -213,9 +213,9 @@ static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 }
 
 /*
- * Adds a snapshot to the list, and removes at most one: an older snapshot of
- * the same path. If there is none and the list is full, the snapshot that was
- * not used for the longest time is removed.
+ * Adds a snapshot (an open repository) to the list. Then removes at most one
+ * other snapshot: an older one of the same path. If there is none and the list
+ * is full, it is the one that was not used for the longest time.
  */
 static void list(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 {
@@ -411,8 +411,9 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 
 /*
  * Mark the packs as pinned until daemon_snapshots_leave(), which is called when
- * the answer was sent. If packs are shared, a request does not drop their pages
- * from memory, because other requests would read them again.
+ * the answer was sent. If other requests share the packs, a request does not
+ * drop their pages from memory, because the others would have to read them
+ * again.
  */
 static void pin_packs(struct odb *odb, bool is_shared)
 {

@@ -5,10 +5,10 @@
  * (refs/refs-cache.h). Loose refs are not shared: each request reads them.
  *
  * A request sees all changes of configuration and objects that were made before
- * its start. A snapshot has two witnesses (sys/witness.h): one for the
- * repository and its configuration, and one for its packs. Each request checks
- * the witnesses before it uses the snapshot. If a witness does not hold, the
- * files are read anew.
+ * its start. A snapshot has two witnesses, which find changes of files
+ * (sys/witness.h): one for the repository and its configuration, and one for
+ * its packs. Each request checks the witnesses before it uses the snapshot. If
+ * a file has changed, the files are read anew.
  *
  *	daemon_snapshots         of one worker
  *	  +- daemon_snapshot     path -> struct repo, witness

@@ -62,10 +62,10 @@ struct http_options {
 	const char *session_id;
 	/*
 	 * Open the repository at `path` as `git upload-pack` does without
-	 * --strict. For pushes and archives, its git directory must become the
-	 * working directory. *repo is borrowed and lives until http_serve()
-	 * returns. Returns 0, ERR_MISSING if there is no repository, or another
-	 * negative error code.
+	 * --strict. For pushes and archives, the function also changes the
+	 * working directory to the git directory. *repo is borrowed and lives
+	 * until http_serve() returns. Returns 0, ERR_MISSING if there is no
+	 * repository, or another negative error code.
 	 */
 	int (*enter)(void *ctx, const char *path, const struct repo **repo,
 		     struct error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps plans, and lets requests wait for a plan that another request makes.
+ * Keeps plans (cached responses), and lets requests wait for a plan that
+ * another request makes.
  *
  * An entry is listed while requests may find it. `users` counts the requests
  * that use an entry, and one more while it is listed. When the count becomes
@@ -292,8 +293,9 @@ static int wait_for(struct plan_cache *cache, struct plan_entry *e,
 }
 
 /*
- * Finds or adds the entry of a key. Waits while another request makes the plan
- * of the entry. If this takes too long, adds a second entry with the same key.
+ * Finds or adds the entry of a plan (a cached response) by its key. Waits while
+ * another request makes the plan. If this takes too long, adds a second entry
+ * with the same key.
  *
  * Returns 0 with *out set; *out is NULL if memory ran out. If the state of the
  * entry is MAKING, the caller must make the plan. Otherwise the state is READY
@@ -340,10 +342,11 @@ struct making {
 };
 
 /*
- * Called before bytes go to the client of the maker. Returns true if another
- * request waits for the plan: the maker must then complete the plan before it
- * sends. Otherwise notes the time and returns false. A request that comes later
- * learns from this time whether the maker's client is slow.
+ * Called before the maker of a plan (a cached response) sends bytes to its
+ * client. Returns true if another request waits for the plan: the maker must
+ * then complete the plan before it sends. Otherwise stores the time and returns
+ * false. From this time, a later request learns whether the maker's client is
+ * slow.
  */
 static bool begin_sending(void *ctx)
 {
@@ -541,8 +544,9 @@ static void copy_report(struct packing_report *out,
 }
 
 /*
- * Makes the pack without using or recording a plan. `reason` says why; it
- * becomes report->no_response_plan. Returns 0 or a negative error code.
+ * Makes the pack without using or recording a plan (a cached response).
+ * `reason` says why; it becomes report->no_response_plan. Returns 0 or a
+ * negative error code.
  */
 static int bypass(const struct plan_question *q, const char *reason,
 		  const struct pack_sink *sink, struct packing_report *report,
@@ -576,9 +580,10 @@ static int send_ready(struct plan_entry *e, bool has_waited,
 }
 
 /*
- * Looks for the plan in the directory and sends it. If the directory does not
- * have the plan, makes the pack and its plan. On entry, `entry` is in the state
- * MAKING, and this thread is its maker. Returns 0 or a negative error code.
+ * Looks in the directory for the plan (a cached response), and sends its pack.
+ * If the directory does not have the plan, makes the pack and its plan. On
+ * entry, `entry` is in the state MAKING, and this thread is its maker. Returns
+ * 0 or a negative error code.
  */
 static int find_or_make(struct plan_cache *cache, struct plan_entry *entry,
 			const struct plan_question *q, const uint8_t *key,

@@ -87,9 +87,9 @@ enum slot_kind {
 #define REFUSED_SECONDS 60
 
 /*
- * The three locks of a key. Each lock is on one byte of the file "keys". The
- * three bytes are neighbours. The byte PLAN_DIR_STORING is before the bytes of
- * all keys.
+ * The three locks of a plan's key. Each lock is on one byte of the file "keys",
+ * and the three bytes are neighbours. The byte of the lock PLAN_DIR_STORING
+ * comes before the bytes of all keys.
  */
 enum lock_kind { MAKER, SENDING, AWAITED, LOCK_KINDS };
 

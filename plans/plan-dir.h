@@ -109,8 +109,8 @@ struct plan_claim {
 };
 
 /*
- * Looks for a plan. While another process makes the plan, waits, calls
- * progress->poll about every 20 ms, and sets *has_waited to true.
+ * Looks for a plan (a cached response). While another process makes the plan,
+ * waits, calls progress->poll about every 20 ms, and sets *has_waited to true.
  *
  * Returns 1 with the plan in *plan, whose spans are borrowed from the snapshot,
  * and its report in *report. Returns 0 if the caller is to make the plan. In
@@ -124,10 +124,11 @@ int plan_dir_find(struct plan_claim *claim, struct plan *plan,
 		  struct error *err);
 
 /*
- * The maker calls these functions before and after it waits for its client.
- * plan_claim_begin_sending() returns true if other processes wait for the plan.
- * In this case the maker should complete the plan before it sends. If the maker
- * sends nevertheless, it still calls plan_claim_end_sending().
+ * The maker of a plan (a cached response) calls these functions before and
+ * after it waits for its client. plan_claim_begin_sending() returns true if
+ * other processes wait for the plan. In this case the maker should complete the
+ * plan before it sends. If the maker sends nevertheless, it still calls
+ * plan_claim_end_sending().
  */
 bool plan_claim_begin_sending(struct plan_claim *claim);
 void plan_claim_end_sending(struct plan_claim *claim);
@@ -142,8 +143,8 @@ void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
 		      const struct odb *odb, bool is_awaited);
 
 /*
- * Notes in the directory that the plan is too large to be stored. Other
- * processes then do not wait for it.
+ * Notes in the directory that the plan (a cached response) is too large to be
+ * stored. Other processes then do not wait for it.
  */
 void plan_claim_give_up(struct plan_claim *claim);
 

@@ -45,9 +45,9 @@ uint64_t plan_pack_len(const struct plan *plan)
 }
 
 /*
- * Sends the rest of a plan, from the position `at` on. `plan_stays`: the plan
- * lives until the sink has used the bytes, so that long literals are passed
- * without a copy.
+ * Sends the rest of a plan, from the position `at` on. If `plan_stays` is true,
+ * the plan lives until the sink has used the bytes. Long literals are then
+ * passed to the sink without a copy.
  */
 static int send_from(const struct plan *plan, struct plan_place at,
 		     bool plan_stays, const struct pack_sink *sink,
@@ -166,9 +166,9 @@ int plan_recorder_finish(struct plan_recorder *recorder, struct error *err)
 }
 
 /*
- * Records bytes in the plan: a range of a pinned pack, or a literal. Returns 1
- * if the caller must send these bytes now, 0 if they are held back and sent
- * later, or a negative error code.
+ * Records bytes in the plan: a range of a pinned pack, or a literal, which is a
+ * run of bytes that are in no pack. Returns 1 if the caller must send these
+ * bytes now, 0 if they are held back and sent later, or a negative error code.
  */
 static int note(struct plan_recorder *r, const uint8_t *span,
 		const void *literal, size_t len, struct error *err)

@@ -132,7 +132,7 @@ int plan_recorder_finish(struct plan_recorder *recorder, struct error *err);
 
 /*
  * Reduces the common haves of a request to those that matter for the key of a
- * plan.
+ * plan (a cached response).
  *
  * A client names commits, often 16 in a row, until the server knows enough. How
  * many commits it names depends on the client's other branches. Two lists stand

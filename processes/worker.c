@@ -401,9 +401,10 @@ static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 	}
 	if (n >= 0 && outbox_is_empty(&out->box)) {
 		/*
-		 * If this is a call at a deadline (`now` is not 0), epoll still
-		 * waits for room in the socket. Stop this, because epoll must
-		 * not report a connection that a thread will have.
+		 * If `now` is not 0, a deadline has caused this call, and epoll
+		 * still waits until the socket has room. Remove the socket from
+		 * epoll, because epoll must not report a connection that a
+		 * thread may get.
 		 */
 		if (now)
 			sys_event_remove(w->events, out->stream->fd);
@@ -516,11 +517,11 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 }
 
 /*
- * Refuse a new connection because there are too many, of all clients or of its
- * address. The client gets an answer that says so. The answer is short, so it
- * can be sent without waiting. Clients of ssh get no answer: their forced
- * command prints a message. Clients of TLS get none, because the answer would
- * have to wait for a handshake.
+ * Refuse a new connection because there are too many connections, of all
+ * clients together or of its address. The client gets an answer that says so.
+ * The answer is short, so it can be sent without waiting. Clients of ssh get no
+ * answer: their forced command prints a message. Clients of TLS get none,
+ * because the answer would have to wait for a handshake.
  */
 static void turn_away(struct worker *w, struct daemon_conn *conn,
 		      enum admission_refusal why)
@@ -683,8 +684,9 @@ static void take_back(struct worker *w)
 }
 
 /*
- * Close the connections whose deadline has passed. A request with a wrong
- * password goes back to a thread, for its answer.
+ * Close the connections whose deadline has passed. There is one exception: a
+ * request with a wrong password has waited until its deadline, and a thread now
+ * answers it.
  */
 static void expire(struct worker *w, uint64_t now)
 {

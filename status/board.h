@@ -116,9 +116,10 @@ struct status_slot_view {
 };
 
 /*
- * Copies the boards in use to `views`, and the first `slot_max` slots in use to
- * `slots`. Returns the number of boards. *slot_nr becomes the number of copied
- * slots. A slot that changes meanwhile is left out.
+ * Copies the boards in use (one for each worker) to `views`, and the first
+ * `slot_max` slots in use (one for each running request) to `slots`. Returns
+ * the number of boards. *slot_nr becomes the number of copied slots. A slot
+ * that changes meanwhile is left out.
  */
 size_t status_boards_view(const struct status_boards *boards,
 			  struct status_board_view views[STATUS_BOARDS_MAX],

@@ -278,8 +278,8 @@ static const struct metrics_family families[FAMILY_NR] = {
 };
 
 /*
- * Returns the number of a text in the list of a label, or `other` if the list
- * lacks the text or the text is NULL.
+ * Returns the index of a text in the list of a label's values. Returns `other`
+ * if the text is NULL or not in the list.
  */
 static unsigned value_of(const struct metrics_label *label, const char *text,
 			 unsigned other)
@@ -592,8 +592,8 @@ static void count_bytes(struct metrics *m, const struct summary *s)
 	if (s->has_numbers >> SUMMARY_BYTES_VERBATIM & 1)
 		copied = s->numbers[SUMMARY_BYTES_VERBATIM];
 	/*
-	 * If the client did not accept all bytes, more bytes were copied than
-	 * sent. So count only those that were sent.
+	 * `copied` also counts bytes that the client did not accept. So count
+	 * at most the bytes that were sent.
 	 */
 	copied = copied < sent ? copied : sent;
 	metrics_add(m, SENT, &span, copied);

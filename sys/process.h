@@ -42,10 +42,10 @@ void sys_usage(struct sys_usage *usage, bool of_thread);
 uint64_t sys_peak_rss_kib(void);
 
 /*
- * Appends the name of the user. This is the login name, or if `full`, the full
- * name from the password file. The full name may be empty. The full name is the
- * text before the first comma in the field pw_gecos; a '&' in it is replaced by
- * the capitalised login name. Returns 0, ERR_MISSING if the user is unknown, or
+ * Appends the name of the user: the login name, or if `full` is true, the full
+ * name, which may be empty. The full name is the text before the first comma in
+ * the field pw_gecos of the password file. A '&' in it is replaced by the
+ * capitalised login name. Returns 0, ERR_MISSING if the user is unknown, or
  * ERR_NOMEM.
  */
 int sys_user_name(struct buf *out, bool full, struct error *err);

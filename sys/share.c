@@ -34,7 +34,7 @@ unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir)
 
 /*
  * Sets *mode to the permissions that a file with the attributes *st must have
- * because of `share`. Returns whether they differ from its present permissions.
+ * because of `share`. Returns whether the file has other permissions now.
  */
 static bool wants_change(unsigned *mode, const struct stat *st, unsigned share)
 {

@@ -39,7 +39,8 @@ int sys_thread_start(pthread_t *thread, void *(*fn)(void *arg), void *arg)
 
 	/*
 	 * A new thread inherits the set of blocked signals. So the signals are
-	 * blocked here, before the thread starts, and unblocked afterwards.
+	 * blocked in this thread before it starts the new one, and are
+	 * unblocked in this thread afterwards.
 	 */
 	sys_cleanup_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, &before);
