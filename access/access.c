@@ -277,9 +277,9 @@ static int talk(struct access_answer *out, struct access_helper *h,
 }
 
 /*
- * Locks the helper for this thread. If another thread has the lock, waits about
- * as long as one answer may take (limit_ms), then gives up. Returns 0 or
- * ERR_PEER.
+ * Locks the helper for this thread. If another thread has the lock, waits for
+ * it, but gives up after about the time that one answer may take (limit_ms).
+ * Returns 0 or ERR_PEER.
  */
 static int lock(struct access_helper *h, struct error *err)
 {

@@ -147,13 +147,16 @@ void admission_forget(struct admission *a, long process);
 /* The number of tickets of one principal (a user or an address). */
 struct admission_line {
 	char name[ADMISSION_NAME_MAX];
-	/* numbers of tickets; `running` includes express and paused tickets */
+	/*
+	 * numbers of tickets; `running` includes those that need no token
+	 * (express) or hold none at present (paused)
+	 */
 	unsigned waiting, running;
 };
 
 #define ADMISSION_LINES_MAX 50
 
-/* A copy of the numbers of an admission, for the status. */
+/* A copy of the numbers of a struct admission, for the status page. */
 struct admission_view {
 	unsigned token_nr, tokens_held, waiting, connections;
 	uint64_t refused[ADMISSION_REFUSALS];

@@ -172,8 +172,8 @@ static void charge(struct admission_queue *q, struct admission_ticket *t,
 }
 
 /*
- * Takes the tokens of a ticket back, and charges the time for which they were
- * held.
+ * Takes the tokens of a ticket back. Adds the time for which they were held to
+ * the service that the ticket's accounts have had.
  */
 static void settle(struct admission_queue *q, struct admission_ticket *t,
 		   uint64_t now_ns)

@@ -46,7 +46,10 @@
 #define ADMISSION_ACCOUNTS_MAX (3 * ADMISSION_TICKETS_MAX)
 #define ADMISSION_NAME_MAX 64
 
-/* Work with a lower price, in microseconds of CPU time, is cheap. */
+/*
+ * Work is cheap if its estimated price is lower than this, in microseconds of
+ * CPU time.
+ */
 #define ADMISSION_CHEAP_US 30000
 
 /*
@@ -70,14 +73,21 @@ enum admission_state {
 struct admission_limits {
 	unsigned token_max; /* tokens without pressure */
 	/*
-	 * percent of the tokens that one principal may hold while others wait
+	 * percent of the tokens that one principal (a user or an address) may
+	 * hold while others wait
 	 */
 	unsigned share;
-	/* maximum number of waiting tickets of one network */
+	/* maximum number of waiting tickets of one fork network */
 	unsigned queue_max;
-	/* maximum number of waiting tickets of one principal */
+	/*
+	 * maximum number of waiting tickets of one principal (a user or an
+	 * address)
+	 */
 	unsigned principal_max;
-	/* maximum number of pushes at once to one network */
+	/*
+	 * maximum number of pushes at once to the repositories of one fork
+	 * network
+	 */
 	unsigned push_max;
 	/* longest wait for the first token */
 	uint64_t wait_ns;
@@ -123,7 +133,10 @@ struct admission_ticket {
  */
 struct admission_account {
 	uint64_t key; /* 0: none */
-	/* numbers of tickets: all, and by state; computed from the tickets */
+	/*
+	 * numbers of the account's tickets: all of them, and those in each
+	 * state; computed from the tickets
+	 */
 	unsigned nr, waiting, express, pushes;
 	unsigned tokens; /* tokens that its tickets hold */
 	/* virtual time: microseconds of service that the account has had */
@@ -142,9 +155,9 @@ struct admission_account {
 /* Why a ticket was refused. */
 enum admission_refusal {
 	ADMISSION_NO_REFUSAL,
-	/* too many tickets of the network wait */
+	/* too many requests of the fork network wait */
 	ADMISSION_NETWORK_FULL,
-	/* too many tickets of the principal wait */
+	/* too many requests of the principal (a user or an address) wait */
 	ADMISSION_PRINCIPAL_FULL,
 	ADMISSION_TOO_LATE, /* no token within wait_ns */
 	/* too many connections, of all clients or of one address */
@@ -155,7 +168,10 @@ enum admission_refusal {
 
 struct admission_queue {
 	struct admission_limits limits;
-	/* tokens at the present pressure; at least 1 */
+	/*
+	 * present number of tokens, which falls when the machine is under
+	 * pressure; at least 1
+	 */
 	unsigned token_nr;
 	/* maximum number of cheap tickets that run without a token */
 	unsigned express_max;

@@ -50,7 +50,8 @@ struct daemon_answer {
 	 */
 	struct summary summary;
 	/*
-	 * the plan whose bytes are sent; NULL: the pack is sent without a plan
+	 * the plan (a cached response) whose bytes are sent; NULL: the pack is
+	 * sent without a plan
 	 */
 	struct plan_entry *plan;
 	/*

@@ -37,8 +37,8 @@ struct lanes *lanes_new(unsigned thread_nr);
 void lanes_free(struct lanes *lanes);
 
 /*
- * Returns a key for a client. The key is at least 16, so callers can use
- * smaller keys for other lanes.
+ * Returns the key of a client's lane (its waiting line). The key is at least
+ * 16. Callers can use smaller keys for lanes with other purposes.
  */
 uint64_t lanes_key(const char *client);
 

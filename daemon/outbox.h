@@ -52,7 +52,10 @@ struct outbox {
 	struct serve_span *items;
 	/* items [first, nr) are unsent */
 	size_t first, nr, alloc;
-	/* bytes of the first item's first group that were sent */
+	/*
+	 * number of sent bytes in the first unsent group of the first item; a
+	 * group is up to 16 packets
+	 */
 	size_t group_sent;
 };
 

@@ -74,7 +74,10 @@ int tls_handshake(struct tls_conn *conn, enum tls_wait *wait,
 ssize_t tls_read(struct tls_conn *conn, void *bytes, size_t len,
 		 enum tls_wait *wait, struct error *err);
 
-/* Returns whether tls_read() has bytes that the socket will not report. */
+/*
+ * Returns whether tls_read() has bytes that are decrypted already. epoll does
+ * not report them, because they are no longer in the socket.
+ */
 bool tls_has_bytes(const struct tls_conn *conn);
 
 /*

@@ -9,7 +9,10 @@
 
 #include "http1/head.h"
 
-/* Returns whether `text` is at *p, and moves *p past the text. */
+/*
+ * If `text` is at *p, moves *p past the text and returns true. Otherwise
+ * returns false.
+ */
 static bool take(const char **p, const char *end, const char *text, size_t len)
 {
 	if ((size_t)(end - *p) < len || memcmp(*p, text, len))

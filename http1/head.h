@@ -71,7 +71,9 @@ enum http1_framing {
 struct http1_head {
 	/* bytes parsed so far; if the head is complete, its length */
 	size_t len;
-	/* bytes searched for the end of the current line */
+	/*
+	 * number of bytes in which the end of the current line was searched for
+	 */
 	size_t seen;
 	/* the status to answer with, if the head is not valid; otherwise 0 */
 	unsigned status;

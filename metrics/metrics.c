@@ -209,7 +209,10 @@ static int put_labels(const struct sample *s, const char *le)
 	return ret ? ret : buf_append_char(s->out, '}');
 }
 
-/* Append one line. `is_count`: the number has no unit. */
+/*
+ * Append one line. If `is_count` is true, the number is printed unchanged.
+ * Otherwise it is converted to the unit of the family.
+ */
 static int put_line(const struct sample *s, const char *suffix, const char *le,
 		    uint64_t number, bool is_count)
 {

@@ -11,9 +11,9 @@
  *
  * The key is a hash of all facts on which the pack depends: wants, common
  * haves, shallow boundary, filter, the tags that may be added, and the form of
- * the pack. A plan also belongs to one snapshot of a repository, with its
- * configuration and packs. So a plan is never used after a push or a repack.
- * The caller checks access rights before it calls the cache.
+ * the pack. A plan in memory also belongs to one snapshot of a repository, with
+ * its configuration and packs. So it is not used after a push or a repack. The
+ * caller checks access rights before it calls the cache.
  *
  * Plans are in memory, and in a directory that processes share
  * (plans/plan-dir.h). A plan that is not in memory is looked for in the

@@ -322,7 +322,8 @@ static bool find_strategy(uint32_t *flags, const char *strategy)
 }
 
 /*
- * The packs that contain the spans of a plan, while its file is being written.
+ * The packs from which a plan has spans. Used while the file of the plan is
+ * written.
  */
 struct used {
 	const struct odb *odb;

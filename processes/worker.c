@@ -684,9 +684,8 @@ static void take_back(struct worker *w)
 }
 
 /*
- * Close the connections whose deadline has passed. There is one exception: a
- * request with a wrong password has waited until its deadline, and a thread now
- * answers it.
+ * Close the connections whose deadline has passed. A request with a wrong
+ * password has waited until its deadline: a thread now answers it.
  */
 static void expire(struct worker *w, uint64_t now)
 {

@@ -8,10 +8,7 @@
 #include "sys/process.h"
 
 struct status_slot {
-	/*
-	 * number that is odd while a request runs; the fields below are then
-	 * valid
-	 */
+	/* odd while a request runs; only then are the fields below valid */
 	atomic_uint turn;
 	bool is_suspect;
 	/*

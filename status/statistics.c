@@ -434,8 +434,8 @@ static void age(struct cost *c, uint64_t now)
 }
 
 /*
- * Give an entry to a repository. Returns false if another thread is changing
- * the entry.
+ * Assigns an entry of the table of costs to a repository. Returns false if
+ * another thread is changing the entry.
  */
 static bool claim(struct cost *c, const char *path, uint64_t hash, uint64_t now)
 {

@@ -36,7 +36,8 @@ struct status_store {
 	 */
 	uint64_t answered;
 	/*
-	 * numbers of requests of clients, for each way to get the local copy
+	 * how many requests of clients got the local copy of a repository in
+	 * each way, for example because the copy was there already
 	 * (stored_lookup_name())
 	 */
 	struct status_count lookups[STATUS_COUNTS_MAX];
@@ -82,7 +83,10 @@ void status_take(struct status *s, const struct status_boards *boards,
 /* Returns how many seconds ago the store gave its last useful answer. */
 uint64_t status_store_age(const struct status *s);
 
-/* Append the status in one form. Both functions return 0 or ERR_NOMEM. */
+/*
+ * Append the status, as JSON or as an HTML page. Both functions return 0 or
+ * ERR_NOMEM.
+ */
 int status_print_json(struct buf *out, const struct status *s);
 int status_print_html(struct buf *out, const struct status *s);
 

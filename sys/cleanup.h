@@ -130,7 +130,9 @@ void sys_cleanup_free(struct sys_cleanup *entry);
  */
 struct sys_hold {
 	bool is_held;
-	/* the signals that were already blocked before the period */
+	/*
+	 * the signals that the thread blocked already before sys_hold_signals()
+	 */
 	sigset_t before;
 };
 

@@ -282,8 +282,8 @@ int sys_socket_writev(int fd, struct iovec *iov, size_t nr,
 		      struct sys_patience *patience, struct error *err)
 {
 	/*
-	 * Start the peer's time again for each message that is written, so that
-	 * earlier waits for input do not count.
+	 * Start the time limit for the peer again for each message that is
+	 * written, so that earlier waits for input do not count.
 	 */
 	sys_patience_renew(patience);
 	sys_spans_skip(&iov, &nr, 0);

@@ -80,7 +80,10 @@ struct sys_patience {
 	void *ctx;
 };
 
-/* number of read or written bytes after which the peer's time starts again */
+/*
+ * after this number of read or written bytes, the time limit for the peer
+ * starts again
+ */
 #define SYS_PATIENCE_BYTES 65536
 
 /*
@@ -96,12 +99,15 @@ int sys_socket_wait_writable(int fd, struct sys_patience *patience,
 
 /*
  * Records that `n` bytes were read from the peer or written to it. Each time
- * that SYS_PATIENCE_BYTES bytes were read or written, the peer's time starts
- * again.
+ * that SYS_PATIENCE_BYTES bytes were read or written, the time limit for the
+ * peer starts again.
  */
 void sys_patience_count(struct sys_patience *patience, size_t n);
 
-/* Starts the peer's time again, before a message is written to the peer. */
+/*
+ * Starts the time limit for the peer again, before a message is written to the
+ * peer.
+ */
 void sys_patience_renew(struct sys_patience *patience);
 
 /*

@@ -146,8 +146,8 @@ static inline bool trace_wants(const struct trace *t, enum trace_target target)
 }
 
 /*
- * A place in the source code: the one that calls a trace function. The lines of
- * a trace show it.
+ * The place in the source code that calls a trace function. The lines of a
+ * trace show it.
  */
 struct trace_at {
 	const char *file;
