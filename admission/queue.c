@@ -353,11 +353,9 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 }
 
 /*
- * The virtual time of an account is the service that it has had, in
- * microseconds. The virtual time of the queue, and of a network, follows the
- * account that is served, and never goes backwards. Raises both: for the queue,
- * to the time of the ticket's network; for the network, to the time of its
- * account t->flow.
+ * Raises the virtual time of the queue to the service that the ticket's network
+ * has had. Raises the virtual time of the network to the service that its
+ * account t->flow has had. Neither time goes backwards.
  */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
 {
