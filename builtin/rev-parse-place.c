@@ -67,6 +67,13 @@ static int append_joined(struct buf *out, const struct repo *repo,
 			  name);
 }
 
+static bool is_dir(const char *path)
+{
+	struct sys_stat st;
+
+	return !sys_stat(&st, path, NULL) && st.is_dir;
+}
+
 /*
  * Append <dir>/<name> in the form that is printed without --path-format. `dir`
  * is the git directory or the common directory.
@@ -82,9 +89,11 @@ static int append_found(struct buf *out, const struct repo *repo,
 	/*
 	 * In a subdirectory of the work tree, print an absolute path. Stock Git
 	 * does so, because it changes to the top of the work tree and makes
-	 * GIT_DIR absolute.
+	 * GIT_DIR absolute. If GIT_DIR is a file that names the git directory,
+	 * print the path of this directory.
 	 */
-	if (env && is_git_dir && place->prefix && *place->prefix)
+	if (env && is_git_dir &&
+	    ((place->prefix && *place->prefix) || !is_dir(env)))
 		return buf_printf(out, *name ? "%s/%s" : "%s", dir, name);
 	if (env && is_git_dir)
 		return append_joined(out, repo, env, name);

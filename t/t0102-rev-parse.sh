@@ -245,6 +245,11 @@ test_expect_success 'GIT_DIR' '
 	(GIT_DIR=repo/.git && export GIT_DIR && same_places)
 '
 
+test_expect_success 'GIT_DIR is the file of a linked work tree' '
+	(GIT_DIR=linked/.git && export GIT_DIR && same_places) &&
+	(cd linked && GIT_DIR=.git && export GIT_DIR && same_places)
+'
+
 test_expect_success 'GIT_DIR and GIT_WORK_TREE' '
 	(
 		GIT_WORK_TREE=$PWD/repo &&
