@@ -262,17 +262,19 @@ static bool is_key(struct hook_name *name, const char *key,
 	return true;
 }
 
-/* Refuses a hook.* key without a value. Returns 0 or ERR_INVALID. */
+/*
+ * Refuses a key "hook.<name>.<variable>" that has no value, whatever the
+ * variable. Returns 0 or ERR_INVALID.
+ */
 static int check_value(const struct config_entry *entry, struct error *err)
 {
-	static const char *const variables[] = {"command", "event", "enabled"};
+	const char *variable = strrchr(entry->key, '.') + 1;
 	struct hook_name name;
 
-	for (size_t i = 0; !entry->value && i < ARRAY_NR(variables); i++)
-		if (is_key(&name, entry->key, variables[i]))
-			return error_set(err, ERR_INVALID,
-					 "missing value for '%s'", entry->key);
-	return 0;
+	if (entry->value || !is_key(&name, entry->key, variable))
+		return 0;
+	return error_set(err, ERR_INVALID, "missing value for '%s'",
+			 entry->key);
 }
 
 static void forget(struct listing *list, size_t i)
@@ -329,17 +331,27 @@ static int look_up(const char **value, const struct repo *repo,
 }
 
 /*
- * Returns 1 if a configured hook is enabled, 0 if not, or ERR_NOMEM. As in Git,
- * only a valid false value disables a hook.
+ * Returns whether a configured hook is enabled. As in Git, the last value that
+ * is a boolean counts, and other values are ignored.
  */
-static int is_enabled(const struct repo *repo, const struct hook_name *name)
+static bool is_enabled(const struct repo *repo, const struct hook_name *name)
 {
-	const char *value;
-	int ret = look_up(&value, repo, name, "enabled");
+	bool enabled = true;
 
-	if (ret < 0)
-		return ret;
-	return !value || config_parse_bool(value) != 0;
+	for (size_t i = 0; i < repo->config.nr; i++) {
+		const struct config_entry *entry = &repo->config.entries[i];
+		struct hook_name other;
+		int value;
+
+		if (!entry->value || !starts_with(entry->key, "hook.") ||
+		    !is_key(&other, entry->key, "enabled") ||
+		    !name_is(&other, name->p, name->len))
+			continue;
+		value = config_parse_bool(entry->value);
+		if (value >= 0)
+			enabled = value;
+	}
+	return enabled;
 }
 
 static int warn_disabled(const struct listing *list,
@@ -366,7 +378,7 @@ static int find_command(const char **command, const struct listing *list,
 {
 	int ret = is_enabled(list->repo, name);
 
-	if (ret >= 0 && look_up(command, list->repo, name, "command") < 0)
+	if (look_up(command, list->repo, name, "command") < 0)
 		ret = ERR_NOMEM;
 	if (!ret && !*command)
 		ret = warn_disabled(list, name);
@@ -419,10 +431,8 @@ static int list_configured(struct hooks *hooks, const struct repo *repo,
 	const struct hook_name all = {event, strlen(event), true};
 	struct listing list = {repo, runner, .event = event, .err = err};
 	int ret = config_each(&repo->config, "hook.", take_event, &list);
-	int enabled = is_enabled(repo, &all);
+	bool enabled = is_enabled(repo, &all);
 
-	if (enabled < 0)
-		ret = error_nomem(err);
 	for (size_t i = 0; ret >= 0 && i < list.nr; i++) {
 		const char *command = NULL;
 

@@ -274,6 +274,11 @@ static void test_configured(void **state)
 		 "command = two\n",
 		 EXEC("two")},
 		{"[hook \"a\"]\nevent = pre-receive\ncommand = one\n"
+		 "enabled = no\nenabled = perhaps\n"
+		 "[hook \"b\"]\nevent = pre-receive\ncommand = two\n"
+		 "enabled = no\nenabled = yes\nenabled = perhaps\n",
+		 EXEC("two")},
+		{"[hook \"a\"]\nevent = pre-receive\ncommand = one\n"
 		 "[hook \"pre-receive\"]\nenabled = false\n",
 		 ""},
 		{"[hook]\njobs = 2\nevent = pre-receive\n"
@@ -295,6 +300,9 @@ static void test_configured(void **state)
 		 "!missing value for 'hook.a.enabled'"},
 		{"[hook \"update\"]\nenabled\n",
 		 "!missing value for 'hook.update.enabled'"},
+		{"[hook \"a\"]\nevent = update\ncommand = one\nparallel\n",
+		 "!missing value for 'hook.a.parallel'"},
+		{"[hook \"b\"]\nother\n", "!missing value for 'hook.b.other'"},
 		{"[hook \"update\"]\nevent = post-update\n",
 		 "!hook friendly-name 'update' collides with a known event "
 		 "name; please choose a different friendly-name"},
