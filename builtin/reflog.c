@@ -106,8 +106,6 @@ static int fail(struct run *r, const struct error *err)
 	return 0;
 }
 
-/* ---- expire */
-
 /*
  * Checks once that packed-refs, or the stack of reftables, is not damaged. If
  * it is, no reflog may change, and this function prints the error, sets r->code
@@ -136,6 +134,8 @@ static int check_storage(struct run *r)
 	r->code = builtin_fail(&err);
 	return 1;
 }
+
+/* ---- expire */
 
 /*
  * Expires the reflog of a ref. Prints an error, and sets r->code, if this
@@ -370,6 +370,8 @@ static int run_delete(struct run *r, int argc, const char **argv)
 	for (int i = 1; i <= nr; i++)
 		if (is_by_date(argv[i]) && builtin_has_stock())
 			return BUILTIN_NOT_OURS;
+	if (check_storage(r))
+		return r->code;
 	for (int i = 1; i <= nr; i++)
 		if (delete_one(r, argv[i]) < 0)
 			r->code = FAILED;
@@ -407,6 +409,8 @@ static int run_drop(struct run *r, int argc, const char **argv)
 	if (r->a.all &&
 	    reflog_each(r->repo, !r->a.single_worktree, drop_one, r, &err) < 0)
 		return builtin_fail(&err);
+	if (nr && check_storage(r))
+		return r->code;
 	for (int i = 1; i <= nr; i++) {
 		char *full = find_log(r->repo, argv[i]);
 

@@ -323,4 +323,18 @@ test_expect_success 'a tag of a damaged commit stops only the reflog of HEAD' '
 	! test -s tagged/.git/logs/refs/heads/main
 '
 
+test_expect_success 'a damaged packed-refs: delete and drop change nothing' '
+	cp -R good hurt &&
+	stock -C hurt pack-refs --all &&
+	echo garbage >>hurt/.git/packed-refs &&
+	cp -R hurt/.git/logs logs &&
+	for args in "drop main" "drop refs/heads/main" "delete HEAD@{0}" \
+		"delete refs/heads/main@{0}"
+	do
+		test_expect_code 128 "$GIT" -C hurt reflog $args 2>err &&
+		grep "packed-refs: garbage" err &&
+		diff -r logs hurt/.git/logs || return 1
+	done
+'
+
 test_done
