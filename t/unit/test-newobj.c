@@ -113,8 +113,10 @@ static bool *union_of(struct walkrepo *f, const struct newobj_set *set)
 
 /*
  * Checks the union of all lists: it must contain all objects in the trees of
- * the requested commits, and no other objects. If `bounded` is true, an object
- * may be missing if it is in the tree of a parent outside of the request.
+ * the requested commits, and no other objects.
+ *
+ * `bounded`: objects in the trees of parents outside of the request may be
+ * missing.
  */
 static void check_union(struct walkrepo *f, const struct request *req,
 			const struct newobj_set *set, bool bounded)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of copies/offers.h, which finds the addresses of published packs (packs
- * that clients download from the store) of a local copy.
+ * Tests of copies/offers.h. Some packs of a local copy are also published in
+ * the store, where clients can download them. The functions find the addresses
+ * of these packs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of object/path-group.c, which computes numbers of paths that replace
- * name hashes in the delta search.
+ * Tests of object/path-group.c, which computes a number for each path. The
+ * delta search uses these numbers in place of name hashes.
  */
 #include <setjmp.h>
 #include <stdarg.h>

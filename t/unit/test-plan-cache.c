@@ -36,7 +36,7 @@ static int identify(void *ctx, struct hash_ctx *hash, struct error *err)
  */
 struct answer {
 	struct buf bytes;
-	/* Number of bytes that came from pinned packs. */
+	/* Number of bytes that came as ranges of pinned packs. */
 	size_t pinned;
 };
 

@@ -643,9 +643,10 @@ static void *ask_in_thread(void *arg)
 }
 
 /*
- * A long plan (cached response) is stored at the first request if other
- * processes wait for it. The process that makes the plan notices them. It then
- * makes the plan as fast as possible, without waiting for its own client.
+ * Normally, a long plan (cached response) is stored only at the second request.
+ * But if other processes wait for the plan, it is stored at the first request.
+ * The process that makes the plan must notice them. It then completes the plan
+ * without waiting for its own client.
  */
 static void test_joined(void **state)
 {
@@ -790,8 +791,8 @@ static void test_processes(void **state)
 		assert_int_equal(second.len, third.len);
 		assert_memory_equal(second.data, third.data, second.len);
 		/*
-		 * In the next round, another option for packs (`window`) gives
-		 * another key.
+		 * In the next round, `window` is different. So the plans
+		 * (cached responses) of this round must not be used.
 		 */
 		options.window++;
 		buf_release(&first);

@@ -18,8 +18,8 @@
 #define NR 4
 
 /*
- * A client: the objects or the pack that it can download elsewhere, and the
- * calls of its callback tell().
+ * A client. It can download some objects or a pack elsewhere (packfile-uris).
+ * Counts the calls of its callback tell().
  */
 struct receiver {
 	struct oid oids[NR];

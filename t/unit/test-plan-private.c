@@ -96,8 +96,9 @@ static pid_t start(char path[512], pid_t *worker, bool has_worker,
 			child = fork();
 		if (has_worker && !child)
 			/*
-			 * The worker shares the lock of the directory until it
-			 * is killed.
+			 * The worker is a forked child and inherits the lock of
+			 * the directory. So the directory stays locked until
+			 * the worker is killed.
 			 */
 			for (;;)
 				pause();

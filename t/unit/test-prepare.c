@@ -203,7 +203,7 @@ static int note_pack(void *ctx, const bool *left_out, const struct oid *pack,
 }
 
 /*
- * Add the objects of a prepared content to those that were sent. Asserts that
+ * Mark the objects of a prepared answer (stored response) as sent. Asserts that
  * none of them was sent already.
  */
 static void add_content(struct sentpack *s, const struct preparedrepo *p,
@@ -529,9 +529,9 @@ static void what_clones_get(void **state)
 }
 
 /*
- * A walk finds the objects of a clone. If they are the objects of a prepared
- * answer, this answer is sent. If the caller of found_look_for_stored() does
- * not want prepared answers, none is sent.
+ * A walk finds the objects of a clone. If a prepared answer (stored response)
+ * has the same objects, found_look_for_stored() must choose it, unless its
+ * caller wants no prepared answers.
  */
 static void clones_by_walk(void **state)
 {
@@ -682,8 +682,9 @@ static bool is_found_wrong(struct preparedrepo *p)
 }
 
 /*
- * prepare_verify() finds a wrong description of a tree. It accepts an answer
- * without a description.
+ * A prepared answer (stored response) of depth 1 can describe its tree.
+ * prepare_verify() must find a wrong description. It accepts an answer without
+ * a description.
  */
 static void wrong_tree(void **state)
 {

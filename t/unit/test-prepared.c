@@ -503,8 +503,9 @@ static int parse_again(struct file *f)
 }
 
 /*
- * Wrong descriptions of trees are refused although the checksum is right: the
- * numbers are out of order, or they contradict the answer.
+ * A prepared answer (stored response) can list repeated objects of its tree. A
+ * list with objects out of order, or that contradicts the answer, must be
+ * refused. The checksum of the file is right.
  */
 static void wrong_trees(void **state)
 {

@@ -396,8 +396,8 @@ static void stable_and_unstable(void **state)
 }
 
 /*
- * The sizes of groups are proportional to n^-decay: here to 1, 1/2, 1/3 and
- * 1/4.
+ * Group n has a size proportional to n^-decay. With decay 1, the sizes of four
+ * groups are in the ratio 1 : 1/2 : 1/3 : 1/4.
  */
 static void decay(void **state)
 {

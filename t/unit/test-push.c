@@ -185,9 +185,10 @@ static void test_tables(void **state)
 	expect(&f, "refs/heads/main", NULL);
 
 	/*
-	 * The reftable of an import has refs/tags/t/u, which another push
-	 * deletes. Afterwards, a push can create refs/tags/t/v and delete a ref
-	 * of the table.
+	 * An imported repository has its refs in a reftable, among them
+	 * refs/tags/t/u. A push deletes this ref. Then another push must be
+	 * able to create refs/tags/t/v and to delete refs/heads/main, which is
+	 * in the reftable, too.
 	 */
 	netrepo_ref(&f.c.s.n, "src", "refs/tags/t/u", &one);
 	assert_int_equal(storedrepo_import(&f.c.s, true), 0);

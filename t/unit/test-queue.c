@@ -69,7 +69,8 @@ static int grant_all(struct admission_queue *q, uint64_t now)
 }
 
 /*
- * Clears the service that each account has used, as repairing the queue does.
+ * Sets the service that each account has used to zero. Repairing the queue does
+ * so, too.
  */
 static void clear_service(struct admission_queue *q)
 {

@@ -142,7 +142,10 @@ static void test_old_commits_are_not_read(void **state)
 	target = dag_add(&d, 995, false, NULL, 0);
 	reach_init(&r, &d.h);
 	assert_int_equal(reach_add_target(&r, target, NULL), 0);
-	/* Reading this commit would crash the test. */
+	/*
+	 * Commit 900 is older than all targets, so it must not be read. Reading
+	 * it would crash the test.
+	 */
 	d.h.commits[900].parsed = false;
 	assert_int_equal(reach_all(&r, &c, 1, NULL), 0);
 	reach_release(&r);

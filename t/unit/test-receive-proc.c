@@ -188,8 +188,9 @@ static void test_after_refusal(void **state)
 #define MAIN_OK "ok refs/heads/new|F"
 
 /*
- * Pushes to two refs of the hook, and to one other ref. Compares the report
- * with `expected`, and the messages for the client with `told`.
+ * Pushes to two refs that the hook proc-receive handles, and to one other ref.
+ * Compares the report with `expected`, and the messages for the client with
+ * `told`.
  */
 static void push(const char *hook, const char *caps, const char *expected,
 		 const char *told)

@@ -364,9 +364,9 @@ static void names_are(const struct repo *repo, bool all, const char *want)
 }
 
 /*
- * Lists the reflogs of reftables: shared reflogs, and those of this work tree.
- * The reflogs of other work trees are listed only on request. In a repository
- * with files, the same reflogs are listed.
+ * Lists the reflogs of a repository with reftables: the shared reflogs, and
+ * those of this work tree. The reflogs of other work trees are listed only on
+ * request. If reflogs are files, the list must be the same.
  */
 static void test_names(void **state)
 {

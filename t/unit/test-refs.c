@@ -574,7 +574,10 @@ static void test_dwim_nr(void **state)
 	assert_dwim_nr(refs, "HEAD", 0, "");
 	tmprepo_write(&t, "HEAD", "no id\n");
 	assert_dwim_nr(refs, "HEAD", 0, "");
-	/* An error that does not concern a single ref ends the search. */
+	/*
+	 * packed-refs is malformed. This concerns all refs, so the search must
+	 * fail.
+	 */
 	tmprepo_write(&t, "packed-refs", "rubbish\n");
 	assert_int_equal(refs_dwim_nr(refs, "old", &notes, &err), ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "unexpected line in "));

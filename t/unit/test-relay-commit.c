@@ -220,8 +220,9 @@ static void test_other_history(void **state)
 	for (size_t i = 0; i < other.file_nr; i++)
 		assert_non_null(generation_find_file(&g, other.files[i].path));
 	/*
-	 * After that, making a record needs only two requests again: writing
-	 * the record, and writing the hint.
+	 * The relay now knows the second record. So the next record needs only
+	 * two requests: one writes the record, the other the hint (the number
+	 * of the newest record).
 	 */
 	f.seen++;
 	memcpy(f.seen_token, g.token, sizeof(g.token));

@@ -257,7 +257,10 @@ struct writing {
 	char newest[32]; /* the .idx file of the newest pack */
 };
 
-/* Receives the text of progress meters. Counts the tries. */
+/*
+ * Callback for the text of progress meters. Counts how often a multi-pack-index
+ * was made.
+ */
 static void count_try(void *ctx, const char *text, size_t len)
 {
 	struct writing *w = ctx;

@@ -916,8 +916,9 @@ static int store_loose(void *ctx, const struct oid *oids, size_t nr,
 }
 
 /*
- * A process relies on unreachable objects of a pack, and gives the pack the
- * present time. The pack stays, and the other packs are removed.
+ * During a repack, another process needs unreachable objects of a pack. So it
+ * sets the modification time of the pack to now. This pack must stay, and the
+ * other old packs are removed.
  */
 static void freshened(void **state)
 {

@@ -243,7 +243,9 @@ static const char *run_with(struct buf *told, const char *text)
 	return told->data;
 }
 
-/* A command with a character that is special to a shell, and another command.
+/*
+ * Expected commands. RUN: a command with a shell metacharacter, which is run by
+ * sh. EXEC: any other command, which is run directly.
  */
 #define RUN(c) "sh,-c," c " \"$@\"," c ",x,y|"
 #define EXEC(c) c ",x,y|"

@@ -86,8 +86,8 @@ static void copy_release(struct copy *c)
 }
 
 /*
- * Check that each wanted object is either copied or left over (it must be sent
- * in another way), and that no other object is.
+ * Check that exactly the wanted objects are either copied or left over. Objects
+ * that are left over must be sent in another way.
  */
 static void copy_check(const struct bitmaprepo *b, const struct copy *c,
 		       const struct reuse_request *request,

@@ -213,8 +213,9 @@ static void test_new_config(void **state)
 	assert_null(config_string(&repo->config, "x.y"));
 	assert_string_equal(config_string(&now->config, "x.y"), "1");
 	/*
-	 * The configuration has just changed, so a further change might not be
-	 * noticed. For some time, each request opens the repository anew.
+	 * The configuration has only just changed. A further change might not
+	 * be noticed, because the modification time could be the same. So for
+	 * some time, each request opens the repository anew.
 	 */
 	assert_ptr_not_equal(enter(p, &c, 1), now);
 	daemon_snapshots_leave(p->cache, &a);

@@ -157,10 +157,10 @@ static void test_edits_during_an_import(void **state)
 }
 
 /*
- * If the machine has a second file system, the stage is made there. So its
- * files cannot be hard links to those of the source, and must be copies.
- * Symbolic links are not allowed: later changes of the source would change the
- * stage.
+ * A stage is a temporary repository that is made from another one (the source).
+ * If the machine has a second file system, the stage is made there. Hard links
+ * are impossible, so all files must be copied. A symbolic link would be wrong:
+ * a later change of the source would change the stage.
  */
 static void test_other_file_system(void **state)
 {

@@ -189,9 +189,10 @@ static void tip_first(void **state)
 }
 
 /*
- * Returns true if a clone of the given kind needs the object `obj_pos`. Kind 0:
- * the tips of the tip island; 1: the tip of HEAD; 2: the history of HEAD; 3:
- * all branches.
+ * Returns true if a clone of the given kind needs the object `obj_pos`.
+ *
+ * Kind 0: depth 1, of the tips of the refs of repack.tipIsland; 1: depth 1, of
+ * HEAD; 2: the history of HEAD; 3: the history of all branches.
  */
 static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 			 int kind)
