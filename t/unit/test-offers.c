@@ -233,8 +233,9 @@ static void test_errors(void **state)
 }
 
 /*
- * The identity of the offers changes if the packs change. It does not depend on
- * the lifetime of the signed addresses.
+ * The identity of the offers is a hash of the packs that can be offered. Other
+ * packs give another identity. The lifetime of signed addresses has no effect
+ * on it.
  */
 static void test_identity(void **state)
 {

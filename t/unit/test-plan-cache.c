@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of plans/plan-cache.c and its parts. A plan says which parts of stored
- * packs answer a request, and sends the same bytes again. A request may only
- * use plans of equal requests. It waits while an equal request makes a plan.
+ * Tests of plans/plan-cache.c and its parts. A plan (cached response) says
+ * which parts of stored packs answer a request. Only equal requests may use the
+ * same plan. While one request makes a plan, equal requests wait for it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -389,7 +389,7 @@ struct scene {
 	bool stalls;
 	/*
 	 * Number of bytes that the client of the first request had received
-	 * when the second part of the pack was made.
+	 * before the second part of the pack was made.
 	 */
 	size_t sent_at_second;
 	/*

@@ -192,8 +192,9 @@ static size_t kept_with(struct fixture *f, enum object_type type, size_t size)
 }
 
 /*
- * A client can name any object as a have. So objects that are not commits, and
- * commits above 1 MiB, are not read, and their parents remain.
+ * A client can name any object as a have. Reading large objects would cost too
+ * much. So commits above 1 MiB and objects of other types are not read. Their
+ * parents are then unknown, and no haves are removed because of them.
  */
 static void test_large_haves(void **state)
 {

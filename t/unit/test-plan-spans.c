@@ -48,8 +48,8 @@ static void packs_init(struct packs *p)
 		path->data[path->len - 5] = '\0';
 		p->packs[i].path = path->data;
 		/*
-		 * A pack's file is opened again only if the last bytes of the
-		 * file are the pack's checksum.
+		 * Give each pack the checksum that ends its file. Otherwise the
+		 * file would not be opened again.
 		 */
 		p->packs[i].algo = HASH_SHA1;
 		memset(p->packs[i].checksum.bytes, 'a' + i, 20);

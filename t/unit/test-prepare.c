@@ -617,8 +617,9 @@ static void write_changed(struct preparedrepo *p, size_t at, uint8_t mask)
 }
 
 /*
- * prepare_verify() finds a wrong checksum, a wrong count, a wrong range of
- * bytes, and objects of another request.
+ * prepare_verify() finds each kind of damage in a prepared answer (stored
+ * response): a wrong checksum, count or range of bytes, and the objects of
+ * another request.
  */
 static void what_is_wrong(void **state)
 {
@@ -749,7 +750,10 @@ static void wants_of_any(void **state)
 	preparedrepo_release(&p);
 }
 
-/* prepare_verify() notices if the wants of two answers were exchanged. */
+/*
+ * The file of wants lists the wants of each prepared answer (stored response).
+ * If the wants of two answers were exchanged, prepare_verify() must notice it.
+ */
 static void wrong_wants(void **state)
 {
 	static const char config[] = "[repack]\ntipIsland = true\n";

@@ -311,7 +311,10 @@ static int load_changed(struct bitmaprepo *b, const struct buf *bytes,
 	return ret;
 }
 
-/* The last byte of the checksum, which bitmap_previous_load() ignores. */
+/*
+ * Returns the offset of the last byte of the file's checksum.
+ * bitmap_previous_load() does not verify this checksum.
+ */
 static uint64_t at_checksum(const struct bitmap_file *file)
 {
 	return file->len - 1;

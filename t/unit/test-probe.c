@@ -40,14 +40,17 @@ enum fault {
 	NO_TAG,
 	/* Reading returns bytes that nobody has written. */
 	OTHER_CONTENT,
-	/* Puts have no effect, and the caller gets no response. */
+	/*
+	 * Puts have no effect and get no response. So the caller does not know
+	 * whether they took effect.
+	 */
 	LOST_ANSWERS,
 	DENIED,
 };
 
 /*
- * A store that breaks one promise. Other calls are passed to a store in a
- * directory.
+ * A store that breaks one promise. All other calls are passed to an intact
+ * store in a directory.
  */
 struct broken {
 	struct filestore store;

@@ -210,7 +210,10 @@ static void progress_by_directory(void **state)
 	tmppack_write(&t, "objects", "pack-1", packed, 1, false);
 	write_loose(&t);
 	assert_int_equal(prune_packed(&t.repo, &options, NULL), 0);
-	/* The loose object is in the directory 56, which is number 87. */
+	/*
+	 * The loose object is in the directory objects/56 (hexadecimal), the
+	 * 87th of 256.
+	 */
 	assert_non_null(strstr(text.data, " 33% (87/256)"));
 	assert_non_null(strstr(text.data, "100% (256/256), done."));
 	buf_release(&text);

@@ -131,8 +131,8 @@ static bool freshen(void *ctx, const uint8_t *raw)
 }
 
 /*
- * A process that relies on an object of a listed pack gives the pack the
- * present time. So the pack stays.
+ * A process that needs an object of a listed pack sets the modification time of
+ * the pack to now. So the pack stays.
  */
 static void freshened(void **state)
 {

@@ -2,7 +2,7 @@
 /*
  * Tests of publish/publish.c, which publishes packs for clients to download
  * from a web server: the right packs are published, and old ones are removed
- * after a grace.
+ * after a grace period.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -320,8 +320,8 @@ static void test_long_names(void **state)
 }
 
 /*
- * A change that sets a ref to its present value is checked, but makes no
- * generation.
+ * A push that sets refs to their present values is checked, but makes no new
+ * generation (version of the repository).
  */
 static void test_no_change(void **state)
 {
@@ -344,9 +344,10 @@ static void test_no_change(void **state)
 	session_close(&s);
 
 	/*
-	 * When the transaction is prepared, the ref `ghost` does not exist, so
-	 * deleting it has no effect. Then the same node creates `ghost`. The
-	 * commit compares the ref again, and rejects the deletion.
+	 * When the transaction is prepared, the ref `ghost` does not exist. So
+	 * deleting it would have no effect. Before the transaction is
+	 * committed, the same node (server) creates `ghost`. Then the commit
+	 * must reject the deletion.
 	 */
 	session_open(&s, &f, f.c.node);
 	session_begin(&s, true);
@@ -802,9 +803,10 @@ static void test_relay_ends_before_the_copy(void **state)
 }
 
 /*
- * The relay ends before it makes the second record of a push. The files of the
- * push are in the first record already, so they do not tell whether the second
- * record was made. The push must fail.
+ * A push needs two records (manifests of new generations). The relay ends
+ * before it makes the second one. The files of the push are in the first record
+ * already. So finding them does not prove that the second record was made, and
+ * the push must fail.
  */
 static void test_relay_ends_at_second_record(void **state)
 {

@@ -194,8 +194,8 @@ static void test_express(void **st)
 	assert_int_equal(state(q, second), ADMISSION_WAITING);
 	assert_int_equal(state(q, other), ADMISSION_EXPRESS);
 	/*
-	 * Requests that run without a token (express) also have a limit for all
-	 * principals together.
+	 * There is also a limit for the express requests of all principals
+	 * together.
 	 */
 	add(q, "c", "n", 100);
 	assert_int_equal(grant_all(q, 0), 0);

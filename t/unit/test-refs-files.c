@@ -248,7 +248,10 @@ static void test_whole_name(void **state)
 	tmprepo_release(&t);
 }
 
-/* A visit of packed refs alone can use what other requests have shared. */
+/*
+ * The cache has packed refs only. So it can be used to visit refs/heads/, but
+ * not refs/tags/, which also has a loose ref.
+ */
 static void test_cached(void **state)
 {
 	const struct refs_cached *cached = NULL;

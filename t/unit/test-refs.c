@@ -687,8 +687,9 @@ static void test_salvage(void **state)
 }
 
 /*
- * The peeled id of a packed ref is known. A loose ref may be a tag that peels
- * to any object.
+ * refs_may_peel() tells whether a ref below a prefix may peel to one of the
+ * given ids. For a packed ref, its stored peeled id decides. For a loose ref,
+ * the answer is always yes.
  */
 static void test_may_peel(void **state)
 {

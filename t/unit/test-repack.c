@@ -681,8 +681,9 @@ static void is_prepared(void *ctx)
 }
 
 /*
- * When memory runs out, no object is lost. The next repack removes the
- * temporary files. A repack that succeeds has written prepared answers.
+ * Allocations fail. No object may be lost. The next repack removes the
+ * temporary files. If a repack succeeds, it must have written prepared answers
+ * (stored responses).
  */
 static void no_memory(void **state)
 {
@@ -877,7 +878,10 @@ static int store_in_pack(void *ctx, const struct oid *oids, size_t nr,
 	return ERR_MISSING;
 }
 
-/* A ref names an object that only a newer pack has. The repack finds it. */
+/*
+ * During a repack, a ref is set to an object that only a new pack has. The
+ * repack must find this object.
+ */
 static void newer_pack(void **state)
 {
 	uint64_t seed = random_seed();

@@ -337,7 +337,10 @@ static void test_no_arguments(void **state)
 	tmprepo_release(&t);
 }
 
-/* Advice is given once to a caller that remembers it. */
+/*
+ * Two runs find the same problem. The runner remembers the advice that was
+ * given, so the warning appears only once.
+ */
 static void test_disabled(void **state)
 {
 	struct buf told = BUF_INIT, given = BUF_INIT;

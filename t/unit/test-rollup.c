@@ -87,7 +87,9 @@ static void check(struct oldrepo *o, bool loose, bool follow)
 {
 	struct newpack_options newpack = {.make = {.threads = 1}};
 	struct pack_job_options options = {.newpack = &newpack};
-	/* On the heap, where sanitizers notice reads past the end. */
+	/*
+	 * Allocated on the heap, so that sanitizers notice reads past its end.
+	 */
 	enum rollup_part *parts = calloc(o->odb->pack_nr, sizeof(*parts));
 	struct rollup_options rollup = {
 		.parts = parts,

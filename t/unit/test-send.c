@@ -25,7 +25,10 @@ static void random_options(struct packing_send_options *o, struct randrepo *r)
 	o->reuse_object = randrepo_below(r, 8) > 0;
 }
 
-/* Each field: number of requests of a test whose pack has this property. */
+/*
+ * Counts the requests whose packs have a property. Each field counts one
+ * property.
+ */
 struct tally {
 	uint32_t bitmaps, spans, external, deltas, empty;
 };
@@ -552,7 +555,7 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 {
 	struct asked *asked = ctx;
 
-	/* The first two calls must come before any byte of the pack is sent. */
+	/* In the first two calls, no byte of the pack may have been sent. */
 	if (asked->calls < 2)
 		assert_int_equal(asked->s->bytes.len, 0);
 	asked->price_us += price_us;

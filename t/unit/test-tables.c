@@ -189,7 +189,8 @@ static void test_changes(void **state)
 	assert_changes(&f, &f.g, &after, expect.data);
 
 	/*
-	 * The generations (versions) have different tables, so all refs are
+	 * If two generations (versions) have the same tables, only later
+	 * updates are compared. Here the tables differ, so all refs are
 	 * compared.
 	 */
 	netrepo_ref(&f.s.n, "src", "refs/heads/e", &f.s.tip);

@@ -153,8 +153,9 @@ static void a_loop_is_cancelled(void **state)
 }
 
 /*
- * The main function of a thread. A change of its priority must not change that
- * of its creator. A thread starts with the priority of its creator.
+ * The main function of a thread. A thread starts with the priority of its
+ * creator. If the thread changes its own priority, its creator keeps the old
+ * one.
  */
 static void *be_nice(void *arg)
 {

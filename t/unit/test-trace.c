@@ -316,7 +316,10 @@ static void test_thread(void **state)
 	trace_request_at(&t, at, "{}");
 	assert_non_null(strstr(said(&l), "\"value\":{}"));
 	trace_release(&t);
-	/* The trace has only borrowed the descriptor, so it is still open. */
+	/*
+	 * The released trace had only borrowed the descriptor. So the
+	 * descriptor must still be open.
+	 */
 	trace_request_at(&l.t, at, "{}");
 	assert_non_null(strstr(said(&l), "\"value\":{}"));
 	close(l.fd);

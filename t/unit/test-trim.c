@@ -129,8 +129,8 @@ static void test_shared_files(void **state)
 	add(&t, "two", 10);
 	run(&t, 0);
 	/*
-	 * Repository "two" has the files of "one", and those of one more
-	 * commit. So both together are smaller than two single repositories.
+	 * The files of "one" are also in "two", and are stored only once. So
+	 * both repositories together are smaller than twice the size of "one".
 	 */
 	assert_true(t.trim.bytes < 2 * all);
 	run(&t, t.trim.bytes - 1);

@@ -225,7 +225,7 @@ static void small_loose(struct small *s, struct oid *oid, enum object_type type,
 	assert_int_equal(sys_set_mtime(path, mtime, NULL), 0);
 }
 
-/* Write the text of a tag of a tag or of a blob. */
+/* Write the text of a tag that points to `to`, an object of the type `type`. */
 static void tag_text(struct buf *out, const struct oid *to, const char *type)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -336,9 +336,9 @@ static void named_by_the_hook(void **state)
 }
 
 /*
- * A local object is also in a cruft pack of an alternate. The copy in the
- * alternate makes the local copy unnecessary if its noted time is not earlier
- * than the time of the local copy. Noted times that cannot be read are ignored.
+ * A local object of time 1000 is also in a cruft pack of an alternate. This
+ * copy makes the local one unnecessary if its time in the .mtimes file is at
+ * least 1000. A damaged .mtimes file is ignored.
  */
 static void noted_in_alternate(void **state)
 {

@@ -303,9 +303,9 @@ static void many_new(void **state)
 }
 
 /*
- * The new tips that get no bitmap form a pseudo-merge. Each of them is in the
- * pseudo-merge once, although the list of tips has each tip twice. Their
- * objects are listed, so that the pseudo-merge can be built.
+ * All tips are new. Those that get no bitmap must form one pseudo-merge. The
+ * input lists each tip twice, but the pseudo-merge must contain it once. To
+ * build the pseudo-merge, the objects of all new tips must be listed, too.
  */
 static void new_tips_are_grouped(void **state)
 {

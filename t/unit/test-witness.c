@@ -221,9 +221,9 @@ static void test_permission(void **state)
 }
 
 /*
- * If a file has changed just before it is added, the witness does not hold,
- * because a further change could be missed. The witness does not hold later
- * either.
+ * A witness records files, and later tells whether they are unchanged. If a
+ * file changed just before it was recorded, a further change could be missed.
+ * So the witness reports a change, now and later.
  */
 static void test_recent(void **state)
 {
@@ -285,8 +285,8 @@ static void check_listing(void (*change)(void), bool holds)
 }
 
 /*
- * If a directory has changed just before it is added, its files are compared as
- * well.
+ * Normally, only the list of names in a directory is compared. If the directory
+ * changed just before it was added, its files are compared, too.
  */
 static void test_listing(void **state)
 {
@@ -308,9 +308,9 @@ static void test_old_listing(void **state)
 }
 
 /*
- * A directory that was added with SYS_WITNESS_LISTING is also checked for
- * changes of its list of names. So adding the directory again with
- * SYS_WITNESS_CONTENT stores nothing.
+ * A directory is added with SYS_WITNESS_LISTING, which also checks its list of
+ * names. SYS_WITNESS_CONTENT checks nothing more. So adding the directory again
+ * with SYS_WITNESS_CONTENT must store nothing.
  */
 static void test_listing_twice(void **state)
 {
