@@ -139,9 +139,10 @@ static void test_pack(void **state)
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 1);
 	assert_true(a.has_pack && oid_equal(&a.pack, &a.offered));
 	/*
-	 * The plan cannot be used, and tell() must not be called, in these
-	 * cases: the pack has another length, the client can download objects
-	 * but no packs, it can download another pack, or nothing.
+	 * tell() must not be called for a client that cannot use the plan
+	 * (cached response). This is so if the pack has another length, if the
+	 * client can download only another pack or only objects, and if it can
+	 * download nothing.
 	 */
 	absent.pack_len = 51;
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);

@@ -414,11 +414,12 @@ static void push(struct preparedrepo *p, uint32_t commits, uint64_t *seed)
 }
 
 /*
- * Sets wants[] to the wants of a clone after pushes. The objects from index
- * `first` on were pushed. The wants are the pushed objects that no other pushed
- * object reaches, and the wants of the prepared answer. If pushed objects reach
- * a commit that the prepared answer wants, this want may be left out (at
- * random). Returns the number of wants.
+ * Computes the wants of a clone after a push, and stores them in wants[]. The
+ * objects from index `first` on were pushed.
+ *
+ * Wants are the pushed objects that no other pushed object reaches, and the
+ * wants of the prepared answer (stored response). A want that pushed objects
+ * reach may be left out at random. Returns the number of wants.
  */
 static size_t wants_after(struct preparedrepo *p, struct oid *wants,
 			  uint32_t first, uint64_t *seed)

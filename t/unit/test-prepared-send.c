@@ -21,7 +21,8 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 }
 
 /*
- * Send two ranges of a pack's bytes as if they contained `object_nr` objects.
+ * Send a pack of two ranges of a stored pack. The number of objects in the
+ * ranges is stated as `object_nr`.
  */
 static void check(const struct pack *pack, uint32_t object_nr,
 		  const struct prepared_run runs[2])

@@ -72,8 +72,8 @@ static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 }
 
 /*
- * Describe the tree of an answer. The objects of the content without tags are
- * in its runs: one in each, and the others in the last.
+ * Describe the tree of an answer at random. Each run of the plain content has
+ * one object, but the last run also has all other objects.
  */
 static void random_tree(struct file *f, size_t answer, uint64_t *seed)
 {

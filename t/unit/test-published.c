@@ -231,7 +231,8 @@ static int identify(struct fixture *f, struct oid *id)
 }
 
 /*
- * Sets *id to the current identity. Returns true if the old *id was different.
+ * Computes the identity (a hash of the published packs) and stores it in *id.
+ * Returns true if *id was different before.
  */
 static bool is_new(struct fixture *f, struct oid *id)
 {
@@ -242,8 +243,9 @@ static bool is_new(struct fixture *f, struct oid *id)
 }
 
 /*
- * The identity changes if a pack that can be found is added, changes its size,
- * or is retired (not offered any more). Other files do not change the identity.
+ * The identity is a hash of the published packs that clients can be offered. It
+ * changes if such a pack is added, retired, or changes its size. Other files
+ * have no effect on it.
  */
 static void test_identity(void **state)
 {

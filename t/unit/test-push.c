@@ -837,9 +837,10 @@ static void test_relay_ends_at_second_record(void **state)
 }
 
 /*
- * It was unknown whether the first record of a push was made; then it was made
- * late. From then on, each record lists the files of the push. So these files
- * do not prove that the second record of the push was made.
+ * The outcome of a push's first record (manifest of a new generation) was
+ * unknown, and the record was made late. Since then, each record lists the
+ * files of the push. So these files do not prove that the second record of the
+ * push was made.
  */
 static void test_relay_ends_twice(void **state)
 {

@@ -572,7 +572,10 @@ static void test_spares(void **state)
 	sample_release(&s);
 }
 
-/* If there is no other copy, the error is about the damaged object. */
+/*
+ * A damaged object is normally replaced by an intact copy. Here there is no
+ * copy, so reading fails, and the error is about the damaged object.
+ */
 static void test_no_spare(void **state)
 {
 	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);

@@ -136,8 +136,8 @@ static void bad_refs(void **state)
 }
 
 /*
- * If HEAD and a branch name the same missing object, the branch is reported.
- * ref_tips_reword() changes only messages about a bad object.
+ * HEAD and a branch name the same missing object. The error must be about the
+ * branch. ref_tips_reword() must change only messages about bad objects.
  */
 static void bad_head(void **state)
 {

@@ -460,8 +460,8 @@ static void put(const struct tmprepo *t, const char *dir, const char *name,
 }
 
 /*
- * Checks the targets of symbolic refs in all work trees. Records that newer
- * tables have replaced are ignored.
+ * Checks the targets of symbolic refs in reftables, in all work trees. A record
+ * that a newer table has replaced is not checked.
  */
 static void test_reftable_targets(void **state)
 {

@@ -16,8 +16,8 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * Time in nanoseconds after which a changed list of tables can be shared, see
- * sys/witness.h.
+ * A list of tables is shared only if its last change is at least this number of
+ * nanoseconds ago, see sys/witness.h.
  */
 #define SETTLE_NS UINT64_C(150000000)
 

@@ -301,8 +301,9 @@ static void test_each_broken(void **state)
 }
 
 /*
- * A symbolic ref to an impossible name counts as dangling: a strict visit
- * leaves it out. An id of zeros is a broken value, but such a name resolves.
+ * A symbolic ref to an invalid name counts as dangling, so a strict visit
+ * leaves it out. A ref to the id of zeros is broken, so refs_lookup() fails.
+ * But refs_dwim() still resolves its short name.
  */
 static void test_impossible_target(void **state)
 {

@@ -379,8 +379,9 @@ static void make_cruft(struct randrepo *r, uint32_t nr)
 }
 
 /*
- * A cruft pack may be left out of the multi-pack-index, unless the bitmap index
- * needs its objects.
+ * The option leaves_cruft leaves a cruft pack out of the multi-pack-index. But
+ * if the bitmap index needs objects of the pack, the pack must be in the
+ * multi-pack-index.
  */
 static void cruft_packs(void **state)
 {

@@ -84,8 +84,8 @@ static void segments(void **state)
 
 	assert_int_equal(reuse_part_map(&part, 12, 12), 0);
 	/*
-	 * When the pack is copied, exactly as many bytes before the entry at
-	 * offset 40 are left out as an earlier header has grown. So the entry
+	 * Before the entry at offset 40, the copy leaves out some bytes. An
+	 * earlier header has grown by the same number of bytes. So the entry
 	 * keeps its offset, but a new segment starts.
 	 */
 	assert_int_equal(reuse_part_map(&part, 40, 40), 0);

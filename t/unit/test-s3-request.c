@@ -133,9 +133,8 @@ static void test_tries(void **state)
 }
 
 /*
- * `own_clock`: nanoseconds by which the simulated clock is ahead of the real
- * clock. `clock_step`: nanoseconds by which each call of clock_gettime()
- * increases `own_clock`; 0: the clock does not change.
+ * The simulated clock is `own_clock` nanoseconds ahead of the real clock. Each
+ * call of clock_gettime() first adds `clock_step` nanoseconds to `own_clock`.
  */
 static atomic_uint_least64_t clock_step, own_clock;
 

@@ -485,8 +485,9 @@ static void stored_deltas_of_receiver(void **state)
 #define VERSIONS 4
 
 /*
- * Make a repository with versions of a text. `small_nr` versions have a small
- * pack each. The others are in a large pack, which a good delta search made.
+ * Make a repository with versions of a text. `small_nr` of them have a small
+ * pack each. The other versions are in one large pack, whose deltas are already
+ * good.
  */
 static void store_versions(struct randrepo *r, struct oid *versions,
 			   unsigned small_nr)
@@ -512,8 +513,8 @@ static void store_versions(struct randrepo *r, struct oid *versions,
 }
 
 /*
- * For a clone without history, deltas are searched only if more than half of
- * the objects come from small packs.
+ * For a clone without history, the server reuses stored deltas. It searches for
+ * more deltas only if more than half of the objects come from small packs.
  */
 static void spared_searches(void **state)
 {

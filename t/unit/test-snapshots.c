@@ -21,8 +21,8 @@
 #include "sys/clock.h"
 
 /*
- * Time in nanoseconds after which a changed file can be trusted: a further
- * change would also change its times.
+ * A file is trusted only if its last change is at least this number of
+ * nanoseconds ago. A later change then gives it another modification time.
  */
 #define SETTLE_NS UINT64_C(3200000000)
 

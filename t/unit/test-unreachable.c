@@ -308,7 +308,7 @@ static void gone_and_damaged(void **state)
 	small_release(&s);
 }
 
-/* An object that the hook names is kept, and gets the present time. */
+/* An object that the hook names is kept. Its time becomes the present time. */
 static void named_by_the_hook(void **state)
 {
 	static const char config[] =
