@@ -126,8 +126,9 @@ static void inexact_queries(void **state)
 		walk_tips_release(&haves);
 	}
 	/*
-	 * In enough of the random requests, no want is a tree or a blob, but a
-	 * have is. So only the have makes the result exact.
+	 * An inexact query must give an exact result if a want or a have is a
+	 * tree or a blob. exact_nr counts the requests with such a have and no
+	 * such want.
 	 */
 	assert_true(exact_nr > 20);
 	bitmaprepo_close(&b);

@@ -539,7 +539,10 @@ static void wrong_trees(void **state)
 	file_release(&f);
 }
 
-/* The hash of the order covers each object of the places, and no other one. */
+/*
+ * The hash of the order covers the objects of each place (a range of pack
+ * positions) and the object after it. It covers no other object.
+ */
 static void hash_of_order(void **state)
 {
 	uint64_t seed = random_seed();
@@ -554,7 +557,9 @@ static void hash_of_order(void **state)
 	assert_int_equal(hash_init(&hash, HASH_SHA1), 0);
 	for (uint32_t pos = 0; pos < NR; pos++) {
 		store_be32(be, pack_rev_idx_pos(&pack.rev, pos));
-		/* with the object that follows each run */
+		/*
+		 * the objects of both places, and the object after each of them
+		 */
 		if ((pos >= 3 && pos <= 703) || (pos >= 900 && pos <= 902))
 			hash_update(&hash, be, sizeof(be));
 	}

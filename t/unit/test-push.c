@@ -459,8 +459,9 @@ static void test_record_before_the_copy(void **state)
 }
 
 /*
- * A push was killed after it had noted its generation, and the store was then
- * restored from a backup. The next push must not build on the lost record.
+ * A push noted locally that its record (manifest of a new generation) exists,
+ * and was killed. Then the store was restored from an older backup, so the
+ * record is lost. The next push must not build on it.
  */
 static void test_lost_record_before_the_copy(void **state)
 {

@@ -188,9 +188,9 @@ static void test_path_conflict(void **state)
 }
 
 /*
- * reflog_prune_dirs() removes empty directories of a removed reflog, but never
- * logs/refs/heads: the directories of the first two components of the name
- * stay.
+ * reflog_prune_dirs() removes the empty directories of a removed reflog. It
+ * keeps the directories of the first two components of the ref's name, such as
+ * logs/refs/heads.
  */
 static void test_prune_dirs(void **state)
 {

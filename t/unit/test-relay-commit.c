@@ -116,8 +116,9 @@ static void test_requests(void **state)
 
 	fixture_init(&f);
 	/*
-	 * The copy is current, so two requests are enough: writing the record,
-	 * and writing the hint.
+	 * The local copy is current. So two requests are enough: one writes the
+	 * record, the other the hint (a file with the number of a recent
+	 * record).
 	 */
 	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 2);

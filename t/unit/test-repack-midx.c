@@ -225,7 +225,7 @@ static void layers(void **state)
 	randrepo_release(&r);
 }
 
-/* Layers without a bitmap index. */
+/* A repack without bitmaps adds layers to a chain, too. */
 static void plain_layers(void **state)
 {
 	uint64_t seed = random_seed();

@@ -864,7 +864,7 @@ static void removal_refused(void **state)
  */
 struct meanwhile {
 	struct randrepo *r;
-	char touched[4200]; /* a .pack file whose modification time is set to now */
+	char touched[4200]; /* .pack file; its mtime is set to now */
 	unsigned calls;
 };
 

@@ -65,7 +65,10 @@ static void signals_are_told_from_exit_codes(void **state)
 	assert_int_equal(child.error_nr, 0);
 }
 
-/* Both the program and its relative path belong to the child's directory. */
+/*
+ * sys_spawn_in() runs a program in another directory. A relative path of the
+ * program starts in this directory.
+ */
 static void runs_in_a_directory(void **state)
 {
 	char dir[] = "/tmp/gitreach-spawn-XXXXXX", path[64];

@@ -193,7 +193,11 @@ static void equal_trees(void **state)
 	end(&p);
 }
 
-/* Two roots, two directories, and two versions of a file: six objects. */
+/*
+ * The two trees have six objects at different paths: two roots, two
+ * directories, and two versions of a file. The comparison gives up if at most
+ * five are allowed.
+ */
 static void limit_of_paths(void **state)
 {
 	for (size_t max = 5; max < 7; max++) {

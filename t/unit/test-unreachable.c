@@ -263,8 +263,9 @@ static void behind_an_alternate(void **state)
 	small_loose(&s, &top, OBJ_TAG, text.data, 3000);
 	small_collect(&s);
 	/*
-	 * A set of the objects fills its words completely. So sanitizers notice
-	 * if the set does not grow for the first object of the alternate.
+	 * There are exactly 64 local objects, so they fill the words of a
+	 * bitset. The first object of the alternate must make the bitset grow.
+	 * If it does not, sanitizers notice it.
 	 */
 	assert_int_equal(s.u.nr, 64);
 	assert_int_equal(objspace_end(&s.w.space), 64);
