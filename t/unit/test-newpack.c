@@ -168,8 +168,8 @@ static void twice(void **state)
 }
 
 /*
- * If the making of a pack is ended before the pack is installed, no file
- * remains. This is tried before and after the pack was indexed.
+ * A pack is released before it is installed. No file of it may remain. In the
+ * second round, the pack already has an index.
  */
 static void given_up(void **state)
 {

@@ -162,7 +162,10 @@ static void test_killed_server(void **state)
 	tmprepo_release(&t);
 }
 
-/* A worker that outlives its killed server still uses the directory. */
+/*
+ * A server was killed, but its worker still runs and uses the plan directory of
+ * the server. So another server must not remove this directory.
+ */
 static void test_worker_of_killed_server(void **state)
 {
 	struct plan_private p;

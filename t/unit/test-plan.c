@@ -395,7 +395,10 @@ static void check_again(void *ctx)
 		assert_int_equal(again->l.list.items[i].how, again->how[i]);
 }
 
-/* If an allocation fails, plan_items() fails, or the plan is the same. */
+/*
+ * If an allocation fails, either plan_items() fails, or its plan is the same as
+ * with enough memory.
+ */
 static void no_memory(void **state)
 {
 	uint64_t seed = random_seed();

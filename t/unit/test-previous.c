@@ -320,7 +320,7 @@ static uint64_t at_checksum(const struct bitmap_file *file)
 	return file->len - 1;
 }
 
-/* The highest byte of the position of the row's commit. */
+/* Returns the offset of the highest byte of idx_pos in the row. */
 static uint64_t at_idx_pos(const struct bitmap_file *file)
 {
 	return (uint64_t)(file->lookup - file->bytes);
@@ -332,7 +332,7 @@ static uint64_t at_xor_row(const struct bitmap_file *file)
 	return (uint64_t)(file->lookup - file->bytes) + 12;
 }
 
-/* The highest byte of the offset of the pseudo-merge. */
+/* Returns the offset of the highest byte of the pseudo-merge's position. */
 static uint64_t at_pseudo_merge(const struct bitmap_file *file)
 {
 	return file->pseudo.positions;

@@ -702,8 +702,9 @@ static void test_relay(void **state)
 }
 
 /*
- * A push through the relay conflicts with changes of another node: these refs
- * are rejected, and all other refs are set.
+ * During a push through the relay, another node changes refs. If the push
+ * changes one of these refs, or a ref whose name collides, this change is
+ * rejected. All other changes of the push succeed.
  */
 static void test_relay_races(void **state)
 {

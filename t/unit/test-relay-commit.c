@@ -222,8 +222,8 @@ static void test_other_history(void **state)
 		assert_non_null(generation_find_file(&g, other.files[i].path));
 	/*
 	 * The relay now knows the second record. So the next record needs only
-	 * two requests: one writes the record, the other the hint (the number
-	 * of the newest record).
+	 * two requests: one writes the record, the other the hint (a file with
+	 * the number of a recent record).
 	 */
 	f.seen++;
 	memcpy(f.seen_token, g.token, sizeof(g.token));

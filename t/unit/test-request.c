@@ -137,9 +137,9 @@ static void test_ops(void **state)
 }
 
 /*
- * enough() also looks at the parents of common commits. The want s0 is a child
- * of c1. The common commit c3 is not enough: its parent is c2. The common
- * commit c2 is enough: its parent c1 is an ancestor of the want.
+ * The negotiation has enough common commits if each want is a descendant of one
+ * of them or of a parent of one of them. The want s0 is a child of c1. So c3,
+ * whose parent is c2, is not enough. But c2, whose parent is c1, is enough.
  */
 static void test_parents_count(void **state)
 {
@@ -354,9 +354,9 @@ static void want_blob(struct dialog *d, struct buf *script, int nr)
 }
 
 /*
- * If there are many wants, each is first searched in the list of the wants of
- * prepared answers. A want that is not in this list must still be found, or be
- * refused.
+ * If a request has many wants, each want is first looked up among the wants of
+ * prepared answers (stored responses). A want that is not found there must
+ * still be found in the repository, or be refused.
  */
 static void test_many_wants(void **state)
 {

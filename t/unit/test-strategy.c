@@ -227,9 +227,9 @@ static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 }
 
 /*
- * Checks the plan of a request: it must state the right distances between the
- * commits number `want` and `have` and the nearest bitmaps. `walks`: the plan
- * prefers a walk.
+ * Checks the distances that the plan of a request states: from the commits
+ * number `want` and `have` to the nearest bitmaps. `walks`: the plan prefers a
+ * walk.
  */
 static void check_plan(const struct bitmap_plan *plan, bool walks,
 		       const bool *has_row, uint32_t want, uint32_t have)

@@ -154,7 +154,7 @@ static void end(struct pair *p)
 	randhist_release(&p->f.h);
 }
 
-/* Returns the row of an object; 0 paths: there is none. */
+/* Returns the number of paths in the row of an object; 0: there is no row. */
 static int32_t paths_of(struct pair *p, uint32_t nr)
 {
 	for (size_t i = 0; i < p->tally.nr; i++)

@@ -115,8 +115,8 @@ static void test_all(void **state)
 }
 
 /*
- * The unpacker gets the limit 2: objects that are stored whole are written in
- * several pieces. The result of a delta is written in one piece.
+ * With a limit of 2 bytes, whole objects are unpacked in pieces. The results of
+ * deltas are still written in one piece.
  */
 static void test_pieces(void **state)
 {

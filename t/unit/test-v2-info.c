@@ -83,7 +83,8 @@ static void test_bundle_uri(void **state)
 
 /*
  * Writes an empty bundle, and a list of this bundle. The list says that the
- * bundle was made without hide rules. Appends to *answer what a client is told.
+ * bundle was made without hide rules. Appends the expected lines of the
+ * response to *answer.
  */
 static void publish_bundle(struct dialog *d, struct buf *answer)
 {
