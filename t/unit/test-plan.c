@@ -295,10 +295,10 @@ static void wrong_type(void **state)
 }
 
 /*
- * An object in the tip island may only have a delta base in this island. If its
- * stored base is outside, two objects are marked `retry`: the object itself,
- * and the object at the end of the base's delta chain. The delta search can
- * then make one of these two objects a delta of the other.
+ * An object in the tip island (objects of shallow clones) may only have a delta
+ * base in this island. If its stored base is outside, two objects are marked
+ * `retry`: the object itself, and the last object of the base's delta chain.
+ * The delta search can then make one of these two objects a delta of the other.
  */
 static void tip_island(void **state)
 {

@@ -674,7 +674,10 @@ static int verify_changed(struct preparedrepo *p, struct error *err)
 	return verify(p, &nr, err);
 }
 
-/* Returns whether prepare_verify() says that an answer is wrong. */
+/*
+ * Returns whether prepare_verify() says that a prepared answer (stored
+ * response) is wrong.
+ */
 static bool is_found_wrong(struct preparedrepo *p)
 {
 	struct error err = ERROR_INIT;

@@ -141,8 +141,9 @@ static int parse(struct prepared *p, const struct file *f)
 }
 
 /*
- * Check that prepared_find_content() finds a content by its runs (ranges of the
- * stored pack), and that prepared_has() tells which offsets are in the runs.
+ * Check that prepared_find_content() finds a prepared answer (stored response)
+ * by its byte ranges of the stored pack (runs). Check that prepared_has()
+ * returns true only for offsets in these ranges.
  */
 static void check_content(const struct prepared *p,
 			  const struct prepared_content *content,

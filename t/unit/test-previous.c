@@ -326,7 +326,10 @@ static uint64_t at_idx_pos(const struct bitmap_file *file)
 	return (uint64_t)(file->lookup - file->bytes);
 }
 
-/* The highest byte of the row with which the bitmap is XORed. */
+/*
+ * Returns the offset of the highest byte of the number of the row with which
+ * this row's bitmap is XORed.
+ */
 static uint64_t at_xor_row(const struct bitmap_file *file)
 {
 	return (uint64_t)(file->lookup - file->bytes) + 12;

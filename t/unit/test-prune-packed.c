@@ -122,8 +122,9 @@ static void times(void **state)
 }
 
 /*
- * A pack that is older than a loose file gets the present time when the file is
- * removed. The time of a younger pack stays. A dry run changes no time.
+ * A loose file is removed because its object is in a pack. If the pack is older
+ * than the file, its modification time is set to now. Otherwise its time stays.
+ * A dry run changes no time.
  */
 static void times_of_packs(void **state)
 {

@@ -273,9 +273,9 @@ static void make_line(struct sample *s)
 
 /*
  * The tips of a class (branches and tags, or other refs) get pseudo-merges only
- * if a walk then visits enough commits less: here, 1/PSEUDO_DEFAULT_SAVED_PART
- * of all commits that the tips reach. A bitmap of a commit that is no tip does
- * not reduce this estimate.
+ * if these save enough work. A walk must then visit at least
+ * 1/PSEUDO_DEFAULT_SAVED_PART fewer of the commits that the tips reach. This
+ * estimate ignores bitmaps of commits that are no tips.
  */
 static void worth_it(void **state)
 {

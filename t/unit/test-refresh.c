@@ -181,7 +181,10 @@ static void test_chains(void **state)
 		assert_true(when('+', layers[i]) < when('+', chains[i]));
 	assert_true(when('+', "objects/pack/multi-pack-index") <
 		    when('+', GRAPH_DIR "commit-graph-chain"));
-	/* The next generation has no chains, so their files are removed. */
+	/*
+	 * The next generation (version) has no multi-pack-index chains and no
+	 * commit-graph chains. So all files of these chains are removed.
+	 */
 	buf_reset(&moves);
 	s.r.before = &s.g;
 	s.r.g = &without;

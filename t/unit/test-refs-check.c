@@ -285,8 +285,9 @@ static void test_link_to_link(void **state)
 }
 
 /*
- * c.failed is set, because a ref that was checked before had an error. A target
- * with an invalid name, which the rules ignore, is still no ref.
+ * c.failed says that an earlier check has failed. The rules ignore names that
+ * are invalid. Nevertheless, a target with an invalid name must give the
+ * warning that it is no ref, and c.failed must stay set.
  */
 static void test_target_after_failure(void **state)
 {

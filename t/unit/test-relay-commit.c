@@ -21,7 +21,10 @@ struct fixture {
 	struct relay_commits *commits;
 	struct buf warnings;
 	uint64_t now; /* the clock of the node */
-	/* Number of the generation that the local copy had at the start. */
+	/*
+	 * Number of the generation (version) that the local copy had at the
+	 * start.
+	 */
 	uint64_t seen;
 	/*
 	 * The token of generation `seen`, if the process of the push has read

@@ -452,7 +452,10 @@ static void pack_goes_meanwhile(void **state)
 	randrepo_store_pack(&w.r);
 	snprintf(w.leaving, sizeof(w.leaving), "objects/pack/pack-%u.idx",
 		 w.r.nr);
-	/* The next pack contains all objects again. */
+	/*
+	 * The second pack contains all objects of the first. So the first can
+	 * be removed.
+	 */
 	for (uint32_t i = 0; i < w.r.nr; i++)
 		w.r.objects[i].is_stored = false;
 	randrepo_history(&w.r, 5);

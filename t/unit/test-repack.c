@@ -619,7 +619,10 @@ static void cruft(void **state)
 	assert_int_equal(t.packed_nr, p.r.nr);
 	check_readable(&p.r, t.packed);
 	there_release(&t);
-	/* Twice, each cruft pack stays. Then all are combined. */
+	/*
+	 * The first two repacks add a cruft pack each, and keep the older ones.
+	 * The third repack combines all cruft packs into one.
+	 */
 	for (uint32_t i = 1; i <= 3; i++) {
 		randrepo_blob(&p.r, 1000 + i);
 		randrepo_store(&p.r);

@@ -318,8 +318,8 @@ static void test_configured(void **state)
 }
 
 /*
- * Without arguments, the shell gets the command alone: after "check;", "$@"
- * would change the exit code to 0.
+ * A hook without arguments is run without "$@". Otherwise the command "false;"
+ * would become "false; "$@"", whose exit code is 0.
  */
 static void test_no_arguments(void **state)
 {

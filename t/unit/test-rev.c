@@ -224,8 +224,8 @@ static void test_refused(void **state)
 }
 
 /*
- * The tables do not sort the offsets, or an object is missing in them.
- * Verifying must fail.
+ * Damaged tables: in one the offsets are not sorted, in another an object is
+ * missing. Verifying must fail.
  */
 static void check_lies(bool is_large)
 {

@@ -357,7 +357,10 @@ static void test_path(void **state)
 	}
 }
 
-/* A name of an unsupported form may be any part of the argument. */
+/*
+ * Each format has a name in one part of the argument. If the name has an
+ * unsupported form, this must be noticed in every part.
+ */
 static void test_may_be_unsupported(void **state)
 {
 	static const char *const unsupported[] = {

@@ -71,7 +71,10 @@ static int commit(struct work *w, bool drops_objects)
 				       &w->s.err);
 }
 
-/* Another writer adds a pack to the repository, which makes a generation. */
+/*
+ * Another writer adds a pack to the repository, and so makes a new generation
+ * (version).
+ */
 static void push(struct work *w)
 {
 	struct generation g;

@@ -21,7 +21,9 @@ static uint32_t pos_of(struct walkrepo *f, uint32_t nr)
 	return nr == NONE ? TREE_TALLY_NONE : walkrepo_pos(f, nr);
 }
 
-/* Add `paths` to the count of each object for each of its paths in a tree. */
+/*
+ * For each path in a tree, add `paths` to the count of the object at this path.
+ */
 static size_t count_paths(const struct walkrepo *f, int32_t *counts,
 			  uint32_t tree, int32_t paths)
 {

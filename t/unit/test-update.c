@@ -337,8 +337,8 @@ static void new_tips_are_grouped(void **state)
 }
 
 /*
- * A layer has no older index. One of every UPDATE_GAP commits of the layer gets
- * a bitmap.
+ * The index of a layer (of a chain of multi-pack-indexes) is made without an
+ * older index. So one of every UPDATE_GAP commits of the layer gets a bitmap.
  */
 static void layers_have_gaps(void **state)
 {
