@@ -168,8 +168,8 @@ static void test_missing_pack(void **state)
 }
 
 /*
- * If another chain replaces the chain, odb_has_changed() must notice, even if
- * the packs are the same.
+ * A chain of multi-pack-indexes is replaced by another chain with the same
+ * packs. odb_has_changed() must notice this.
  */
 static void test_has_changed(void **state)
 {

@@ -81,9 +81,9 @@ static void check_pack(struct fixture *f, const struct stored_offer *offer)
 }
 
 /*
- * Checks the packs in the list of offers. Returns their number, or -1 if there
- * is no list. Sets *remote_nr to the number of packs that are only in the
- * store, and not in the repository.
+ * Checks the packs in the list of offers (published packs). Returns their
+ * number, or -1 if there is no list. Sets *remote_nr to the number of packs
+ * that are only in the store, and not in the repository.
  */
 static int check_list(struct fixture *f, size_t *remote_nr)
 {

@@ -39,8 +39,8 @@ static void write_text(struct fixture *f, const char *name)
 }
 
 /*
- * Write the marker of a local copy. The generation in the marker has one file,
- * PACK, with `len` bytes.
+ * Write the marker of a local copy. The marker names the generation (version),
+ * which has one file: PACK, with `len` bytes.
  */
 static void write_marker(struct fixture *f, uint64_t len)
 {
@@ -56,8 +56,8 @@ static void write_marker(struct fixture *f, uint64_t len)
 }
 
 /*
- * Write the list of offers: PACK with 7 bytes, and a pack that is not in the
- * generation.
+ * Write a list of offers (published packs): the pack PACK with 7 bytes, and a
+ * pack that is not in the generation (version).
  */
 static void write_list(struct fixture *f)
 {
@@ -178,8 +178,9 @@ static void test_public(void **state)
 }
 
 /*
- * The marker and the list of offers may belong to different generations. A pack
- * is offered only if marker and list name it with the same size.
+ * The marker and the list of offers (published packs) may belong to different
+ * generations (versions). A pack is offered only if both name it with the same
+ * size.
  */
 static void test_other_generation(void **state)
 {

@@ -215,8 +215,8 @@ static void test_clone_is_short(void **state)
 	}
 	assert_int_equal(box.nr - box.first, 1);
 	/*
-	 * After a span (range of a pack) that ends inside a group of packets,
-	 * the next span needs an entry of its own.
+	 * A span (range of a pack) ends inside a group of packets. The next
+	 * span must then have its own entry in the queue.
 	 */
 	span.len = 100;
 	outbox_add_span(&box, &span);

@@ -522,7 +522,8 @@ static void test_may_peel_asks(void **state)
 }
 
 /*
- * A peeled id at the end of the file is too short. It must not match an object.
+ * The file ends in the middle of a peeled id. The incomplete id must not match
+ * an object.
  */
 static void test_may_peel_cut(void **state)
 {

@@ -322,8 +322,8 @@ static void test_tree_random(void **state)
 }
 
 /*
- * Finds the end of a name by eight and by sixteen bytes at a time. The results
- * are compared with a search byte by byte.
+ * Searches the end of a name with steps of eight and of sixteen bytes. The
+ * expected position is known.
  */
 static void test_name_end(void **state)
 {

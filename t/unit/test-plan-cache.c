@@ -384,7 +384,7 @@ struct scene {
 	int warning;
 	/*
 	 * If true, the sink of the first request blocks until `is_other_done`
-	 * is set. It simulates a client that does not read.
+	 * is set, as if its client did not read.
 	 */
 	bool stalls;
 	/*
@@ -682,7 +682,7 @@ static void test_too_large(void **state)
 
 /*
  * Callback begin_sending() of a recorder. Returns true: other requests wait for
- * the plan, so all bytes are held back.
+ * the plan (cached response), so all bytes are held back.
  */
 static bool begin_behind(void *ctx)
 {
@@ -762,7 +762,10 @@ static void test_eviction(void **state)
 		ask_number(&s, i, "made");
 	for (uint8_t i = 4; i < 16; i++) {
 		ask_number(&s, i, "made");
-		/* Plan 0 is used again and again, so it must not be evicted. */
+		/*
+		 * Plan 0 (a cached response) is used again and again. So it
+		 * must not be evicted.
+		 */
 		ask_number(&s, 0, "hit");
 	}
 	ask_number(&s, 1, "made"); /* plan 1 was dropped */

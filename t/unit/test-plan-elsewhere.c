@@ -157,8 +157,9 @@ static void test_pack(void **state)
 }
 
 /*
- * Only a pack whose length was passed to has_pack() can be noted as left out of
- * the plan. Here, tell() names another pack, so `has_failed` must be set.
+ * The plan (cached response) can note a left-out pack only if the length of
+ * this pack was passed to has_pack(). Here, tell() names another pack, so
+ * `has_failed` must be set.
  */
 static void test_unknown_pack(void **state)
 {
@@ -176,8 +177,8 @@ static void test_unknown_pack(void **state)
 }
 
 /*
- * Nothing was left out, because the first client used nothing from elsewhere.
- * Every client can use such a plan.
+ * The plan (cached response) leaves out nothing, because the first client used
+ * nothing from elsewhere. Every client can use this plan.
  */
 static void test_nothing(void **state)
 {

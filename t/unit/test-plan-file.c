@@ -337,9 +337,9 @@ static void wrong_numbers(void **state)
 	assert_int_equal(parse_with(&file, 56, UINT32_MAX), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 60, 6), ERR_CORRUPT);
 	/*
-	 * The stated size of the first pack is too small for a range of the
-	 * plan, which is an error. A size that is larger than needed is
-	 * accepted.
+	 * The file of a plan (cached response) states the size of each pack.
+	 * The first size is made too small for a range of the plan, which must
+	 * be an error. A size above the real one is accepted.
 	 */
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN - 1),
 			 ERR_CORRUPT);
@@ -412,7 +412,10 @@ static void worked_example(void **state)
 	assert_ptr_equal(plan.pieces[1].span, p.bytes[1] + 12);
 	assert_int_equal(plan.pieces[1].len, 300);
 	assert_memory_equal(plan.stored, "PACK", 4);
-	/* Printing the parsed plan again gives the same file. */
+	/*
+	 * Print the parsed plan (cached response). The result must be the same
+	 * file.
+	 */
 	assert_int_equal(buf_append(&plan.literals, f.literals, f.literal_len),
 			 0);
 	assert_int_equal(

@@ -120,8 +120,9 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 }
 
 /*
- * Sends spans of both packs. `takes_files`: the sink can take ranges of files.
- * Returns the number of ranges of files that the sink got.
+ * Sends spans (byte ranges) of both packs to a sink. `takes_files`: the sink
+ * also takes ranges of files, not only bytes. Returns the number of ranges of
+ * files that the sink got.
  */
 static unsigned send(const struct packs *p, bool takes_files)
 {

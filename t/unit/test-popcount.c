@@ -32,8 +32,8 @@ static void test_corners(void **state)
 }
 
 /*
- * Counts the bits of arrays of every length. The bytes are at an odd address,
- * in both byte orders.
+ * Counts the bits of arrays of every length. Some arrays begin at an odd
+ * address, with words in either byte order.
  */
 static void test_arrays(void **state)
 {

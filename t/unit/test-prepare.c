@@ -116,8 +116,8 @@ static void preparedrepo_release(struct preparedrepo *p)
 }
 
 /*
- * Send the pack for a request. `use_prepared`: prepared answers may be used.
- * Returns the report.
+ * Send the pack for a request. `use_prepared`: prepared answers (stored
+ * responses) may be used. Returns the report.
  */
 static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 				  const struct packing_request *request,
@@ -140,8 +140,9 @@ static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 struct elsewhere {
 	const struct prepared *prepared;
 	/*
-	 * Number of the prepared answer whose pack (without tags) can be
-	 * downloaded. -1: the packs of all answers can be downloaded.
+	 * Number of the prepared answer (stored response) whose pack (without
+	 * tags) can be downloaded. -1: the packs of all answers can be
+	 * downloaded.
 	 */
 	int answer;
 	unsigned told;
@@ -660,7 +661,10 @@ static void what_is_wrong(void **state)
 	preparedrepo_release(&p);
 }
 
-/* Write the file of prepared answers again, after p->prepared was changed. */
+/*
+ * Write the file of prepared answers (stored responses) again, after
+ * p->prepared was changed.
+ */
 static int verify_changed(struct preparedrepo *p, struct error *err)
 {
 	struct buf bytes = BUF_INIT;
@@ -723,7 +727,7 @@ static void wrong_tree(void **state)
 /*
  * prepared_wants_open_any() opens the file of wants. The repository must have
  * all objects whose ids are in the file. A file that is too large, damaged, or
- * made for other prepared answers is not opened.
+ * made for other prepared answers (stored responses) is not opened.
  */
 static void wants_of_any(void **state)
 {

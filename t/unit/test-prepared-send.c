@@ -59,8 +59,8 @@ static void check(const struct pack *pack, uint32_t object_nr,
 }
 
 /*
- * At the end, the progress meter has counted all objects, even if their sizes
- * differ much.
+ * The two ranges have very different numbers of bytes per object. At the end,
+ * the progress meter must have counted all objects.
  */
 static void all_is_counted(void **state)
 {

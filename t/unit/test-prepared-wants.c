@@ -151,8 +151,9 @@ static void worked_example(void **state)
 }
 
 /*
- * The parser refuses ids and answers in the wrong order, and answers that refer
- * to an id that is not in the file.
+ * The parser refuses ids that are not sorted, prepared answers (stored
+ * responses) in the wrong order, and answers that refer to an id that is not in
+ * the file.
  */
 static void refused(void **state)
 {

@@ -59,8 +59,8 @@ static void random_content(struct prepared_content *content,
 }
 
 /*
- * Make tags with ascending ids. Choose the tags that an answer adds to the
- * pack.
+ * Make tags with ascending ids. Choose the tags that a prepared answer (stored
+ * response) adds to its pack.
  */
 static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 {
@@ -490,7 +490,10 @@ static void what_is_wrong(void **state)
 	file_release(&f);
 }
 
-/* Write a file whose second answer was changed, and parse it. */
+/*
+ * Write a file whose second prepared answer (stored response) was changed, and
+ * parse it.
+ */
 static int parse_again(struct file *f)
 {
 	struct prepared p;

@@ -86,9 +86,9 @@ static void check_notes(struct bitmaprepo *b, const struct bitmap_space *to,
 }
 
 /*
- * Converts the bitmaps of an index to the index's own order of bits. Then tries
- * to convert them to the order of a pack that lacks objects, which must be
- * refused.
+ * Converts the bitmaps of an index to its own bit order, which must succeed.
+ * Then converts them to the bit order of a pack that lacks some of the objects,
+ * which must be refused.
  */
 static void other_orders(void **state)
 {

@@ -196,8 +196,8 @@ static void put_text(void *ctx, const char *text, size_t len)
 }
 
 /*
- * The progress meter counts the 256 directories of loose objects up to the
- * present one.
+ * The progress meter shows how many of the 256 directories of loose objects
+ * were visited.
  */
 static void progress_by_directory(void **state)
 {

@@ -235,8 +235,8 @@ static void written_again(void **state)
 
 /*
  * A pack without a final name is removed if its objects are unreachable. In a
- * partial clone the pack stays: the search for reachable objects leaves out
- * objects that promisor packs reach, and these could be in the pack.
+ * partial clone, the pack stays: objects that only promisor packs reach are not
+ * searched for. The pack could have such objects.
  */
 static void unnamed_packs(void **state)
 {

@@ -87,9 +87,9 @@ static void reach(const struct sample *s, bool *set, uint32_t c)
 }
 
 /*
- * Sets covered[] for the commits that a request for the tips of a class does
- * not have to walk: tips of this class that have bitmaps, tips of the preceding
- * classes (which have pseudo-merges), and all ancestors of both.
+ * Sets covered[] for the commits that a request for the tips of a class need
+ * not walk. These are the tips of this class that have bitmaps, the tips of
+ * preceding classes (which have pseudo-merges), and all ancestors of both.
  */
 static void reach_covered(const struct sample *s, bool *covered,
 			  enum pseudo_class class)
@@ -103,8 +103,8 @@ static void reach_covered(const struct sample *s, bool *covered,
 }
 
 /*
- * Returns whether a group belongs to a class: its first commit must be a tip of
- * this class.
+ * Returns whether a group belongs to a class (branches and tags, or other
+ * refs): its first commit must be a tip of this class.
  */
 static bool is_of(const struct sample *s, const struct bitmap_group *group,
 		  enum pseudo_class class)

@@ -210,8 +210,8 @@ static void test_find(void **state)
 }
 
 /*
- * Sets *id to the identity of the published packs. Returns the value of
- * published_identify().
+ * Sets *id to the identity (a hash) of the published packs. Returns the value
+ * of published_identify().
  */
 static int identify(struct fixture *f, struct oid *id)
 {

@@ -73,7 +73,7 @@ static void test_others(void **state)
 	buf_release(&nonce);
 }
 
-/* If `stateless` is false, only the nonce that this session has sent is OK. */
+/* If `stateless` is false, a nonce is OK only if this session has sent it. */
 static void test_session(void **state)
 {
 	struct buf nonce = BUF_INIT;

@@ -15,11 +15,13 @@
 #include "t/unit/relaynode.h"
 
 /*
- * Checks the requests of a push. First, the node (server) asks for a newer
- * generation (version) than that of its copy. Then, in parallel, it uploads
- * three files, and reads the record (manifest) of the generation. Then it
- * writes the new record. Updating the copy needs no further request and no
- * download. Last, a thread writes the hint, a copy of the record.
+ * Checks the requests of a push. First, the node (server) looks for a newer
+ * generation (version) than that of its local copy. Then it uploads three files
+ * in parallel, and also reads the newest record (manifest). Then it writes the
+ * new record.
+ *
+ * Updating the copy needs no further request. Last, a thread writes the hint (a
+ * copy of a recent record).
  */
 static void test_requests(void **state)
 {
@@ -78,7 +80,8 @@ static void test_requests(void **state)
 
 	/*
 	 * A push that only deletes a ref needs four requests: two reads, the
-	 * put of the record (manifest), and the put of the hint.
+	 * put of the record (manifest), and the put of the hint (a copy of a
+	 * recent record).
 	 */
 	f.c.count.requests = 0;
 	push_one(&f, f.c.node, "refs/heads/new", NULL);
@@ -167,8 +170,9 @@ static void test_races(void **state)
 }
 
 /*
- * Pushes change refs that are in the reftables of the generation. If a later
- * update has deleted the ref <name> of a table, a push can create <name>/sub.
+ * Pushes change refs that are in the reftables of a generation (version). If
+ * such a ref was deleted by an earlier push, a push can create a ref below its
+ * name.
  */
 static void test_tables(void **state)
 {
@@ -423,9 +427,10 @@ static void test_turn(void **state)
 }
 
 /*
- * Another push of the node made a record, but the local copy does not have the
- * generation of this record yet. The next push knows that the record exists. So
- * it does not first try to make a record of the same number.
+ * Another push of the node (server) made a record (manifest of a new
+ * generation). The local copy is not yet at this generation. The next push
+ * knows that the record exists, so it must not try to make a record of the same
+ * number.
  */
 static void test_record_before_the_copy(void **state)
 {
@@ -445,9 +450,9 @@ static void test_record_before_the_copy(void **state)
 	f.c.count.requests = 0;
 	assert_int_equal(session_commit(&s), 0);
 	/*
-	 * The requests are: reading the record of the newest generation
-	 * (version), which the local copy lacks, writing the new record, and
-	 * perhaps writing the hint.
+	 * There are two or three requests: reading the newest record
+	 * (manifest), which the local copy lacks, writing the new record, and
+	 * perhaps writing the hint (a copy of a recent record).
 	 */
 	assert_in_range(f.c.count.requests, 2, 3);
 	assert_int_equal(stored_copy_generation(s.copy)->number, g.number + 1);
@@ -483,7 +488,7 @@ static void test_lost_record_before_the_copy(void **state)
 	session_begin(&s, true);
 	session_set(&s, "refs/heads/three", &f.c.s.tip);
 	assert_int_equal(session_commit(&s), 0);
-	/* The new record takes the number of the lost one. */
+	/* The new record (manifest) gets the number of the lost one. */
 	assert_int_equal(stored_copy_generation(s.copy)->number, g.number);
 	session_close(&s);
 	generation_release(&g);
@@ -657,7 +662,10 @@ static void test_emptied_store(void **state)
 	fixture_release(&f);
 }
 
-/* The relay makes the record. The process of the push uploads its files. */
+/*
+ * The relay makes the record (manifest of a new generation). The process of the
+ * push uploads the files that the record names.
+ */
 static void test_relay(void **state)
 {
 	struct fixture f;
@@ -681,7 +689,9 @@ static void test_relay(void **state)
 	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OK);
 	session_close(&s);
 	assert_int_equal(f.c.count.requests, 1 + 4);
-	/* The relay has brought the local copy to the new generation. */
+	/*
+	 * The relay has brought the local copy to the new generation (version).
+	 */
 	storedrepo_assert_ref(&f.c.s, COPYNODE_COPY, "refs/heads/old", NULL);
 	push_one(&f, f.c.node, "refs/heads/next", &f.c.s.tip);
 	relaynode_stop(&r, &f.c);
@@ -775,8 +785,9 @@ static void test_relay_ends(void **state)
 }
 
 /*
- * The relay made the record and ended before it advanced the local copy of the
- * node. The push must then advance the copy itself.
+ * The relay made the record (manifest) of a push, and ended before it updated
+ * the local copy of the node (server). Then the process of the push must update
+ * the copy itself.
  */
 static void test_relay_ends_before_the_copy(void **state)
 {

@@ -158,8 +158,8 @@ static void test_threads(void **st)
 	int dear, cheap;
 
 	/*
-	 * An expensive request gets several tokens, but at most half of the
-	 * free ones.
+	 * An expensive request gets several tokens (permits for one thread
+	 * each), but at most half of the free ones.
 	 */
 	dear = add(q, "a", "n", DEAR);
 	assert_int_equal(admission_queue_next(q, 0), dear);

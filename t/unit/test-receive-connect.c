@@ -59,8 +59,8 @@ static void test_ways(void **state)
 	/* HEAD reaches the parent. */
 	check("c1", "zero n1 refs/heads/new", true);
 	/*
-	 * No ref reaches the commit `lost`, but it exists with all objects that
-	 * it reaches.
+	 * No ref reaches the parent `lost`. But `lost` and all objects that it
+	 * reaches exist.
 	 */
 	check("lost", "zero n1 refs/heads/new", true);
 	check("none", "zero n1 refs/heads/new", false);

@@ -40,8 +40,9 @@ static bool is_no_tag(void *ctx, const char *name)
 }
 
 /*
- * A loose ref counts only if options.wants() accepts it, if it has an id, and
- * if it belongs to all work trees.
+ * Loose refs are packed automatically if there are many of them. Some loose
+ * refs are not counted: those that options.wants() rejects, symbolic refs, and
+ * refs of a single work tree.
  */
 static void test_due(void **state)
 {

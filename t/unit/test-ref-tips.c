@@ -78,7 +78,7 @@ static void all_refs(void **state)
 
 	setup(&x, &seed);
 	assert_int_equal(add(&x, "", &err), 0);
-	/* HEAD and main point to the same commit. */
+	/* HEAD and main point to the same commit, which counts once. */
 	assert_int_equal(x.tips.commit_nr, 3);
 	for (int i = 1; i < 4; i++)
 		assert_true(has_commit(&x, x.commits[i]));

@@ -529,8 +529,9 @@ static void test_check_value(void **state)
 }
 
 /*
- * The callback check_value rejects a change when the change is added. The
- * transaction does not get this change, and its other changes are committed.
+ * The callback check_value rejects a change already when it is added to a
+ * transaction. So the transaction does not contain this change. Its other
+ * changes are committed.
  */
 static void test_check_value_early(void **state)
 {

@@ -146,7 +146,10 @@ static size_t when(char sign, const char *path)
 #define MIDX_DIR "objects/pack/multi-pack-index.d/"
 #define GRAPH_DIR "objects/info/commit-graphs/"
 
-/* A reader never sees a chain without one of its layers. */
+/*
+ * A reader must never see a chain (of multi-pack-indexes or commit-graphs)
+ * without one of its layers.
+ */
 static void test_chains(void **state)
 {
 	static const char *const layers[] = {

@@ -112,7 +112,10 @@ static void test_read(void **state)
 	assert_int_equal(ref.kind, REFS_LOOSE_SYMBOLIC);
 	assert_string_equal(ref.target, "refs/heads/none");
 	refs_loose_release(&ref);
-	/* For any other link, the file to which it leads is read. */
+	/*
+	 * Any other symbolic link is followed, and the file to which it leads
+	 * is read.
+	 */
 	tmprepo_link(&t, "refs/heads/other", "main");
 	assert_int_equal(
 		refs_loose_read(&ref, &t.repo, "refs/heads/other", NULL), 1);
@@ -188,8 +191,8 @@ static void test_worktree(void **state)
 }
 
 /*
- * A server may read HEAD in advance for many requests. Then the file HEAD is
- * not read again.
+ * A server may read HEAD once for many requests. The refs of a request then do
+ * not read the file HEAD again.
  */
 static void test_cached_head(void **state)
 {

@@ -289,7 +289,10 @@ static void test_states(void **state)
 	assert_int_equal(set_two(&p, true, results), 0);
 	assert_string_equal(p.seen.data, "refs/heads/a refs/heads/b ");
 	assert_string_equal(p.states.data, "preparing prepared committed ");
-	/* The callback only notes the changes, so the refs stay as they are. */
+	/*
+	 * The callback publish() only notes the changes. So the refs must stay
+	 * as they are.
+	 */
 	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
 	assert_int_equal(refs_read(refs, "refs/heads/a", &ref, NULL), 0);
 	refs_close(refs);

@@ -263,8 +263,8 @@ static void test_snapshot(void **state)
 }
 
 /*
- * Opens a snapshot that looks for its stack in the cache, and looks up HEAD,
- * whose first byte must be `byte`. Sets *cached to the shared stack.
+ * Opens a snapshot, which takes its reftable stack from the cache if possible.
+ * The first byte of HEAD's id must be `byte`. Sets *cached to the shared stack.
  */
 static struct refs *open_cached(const struct repo *repo, int byte,
 				const struct refs_cached **cached)

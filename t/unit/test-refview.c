@@ -311,9 +311,9 @@ static void test_namespace(void **state)
 }
 
 /*
- * Check that refview_head() returns `expect_ret` and sets the name of the
- * branch to `expect_branch`. `namespace` and `rules` (hide rules) are the
- * settings of the client.
+ * Check that refview_head() returns `expect_ret` and sets the branch name to
+ * `expect_branch`. The client is limited to a namespace, and by hide rules in
+ * `rules`.
  */
 static void head(const char *namespace, const char *rules, int expect_ret,
 		 const char *expect_branch)

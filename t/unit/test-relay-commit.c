@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of copies/relay-commit.c: which requests the relay of a node sends to
- * the store when it makes a record for a push. The relay must also notice that
- * the store has lost a record. Other tests are in test-push.c.
+ * the store when it makes a record (manifest of a new generation) for a push.
+ * The relay must also notice that the store has lost a record. Other tests are
+ * in test-push.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +29,7 @@ struct fixture {
 	uint64_t seen;
 	/*
 	 * The token of generation `seen`, if the process of the push has read
-	 * its record; otherwise zeroes.
+	 * the record (manifest) of this generation; otherwise zeroes.
 	 */
 	uint8_t seen_token[GENERATION_TOKEN_LEN];
 };
@@ -70,8 +71,8 @@ static void fixture_release(struct fixture *f)
 }
 
 /*
- * Creates a ref: asks the relay to make a record with this change. Returns the
- * result (GENERATION_COMMITTED, ...).
+ * Creates a ref: asks the relay to make a record (manifest of a new generation)
+ * with this change. Returns the result (GENERATION_COMMITTED, ...).
  */
 static int create(struct fixture *f, const char *ref)
 {
@@ -120,27 +121,29 @@ static void test_requests(void **state)
 	fixture_init(&f);
 	/*
 	 * The local copy is current. So two requests are enough: one writes the
-	 * record, the other the hint (a file with the number of a recent
-	 * record).
+	 * record, the other the hint (a copy of a recent record).
 	 */
 	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 2);
 	/*
-	 * This push knows only the generation before the last record. But the
-	 * relay made that record itself, so no request is needed to read it.
+	 * The process of this push has read only an older record (manifest)
+	 * than the newest one. But the relay made the newest record itself, so
+	 * it need not read this record.
 	 */
 	assert_int_equal(create(&f, "refs/heads/b"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 4);
 	/*
-	 * The relay's last record is now old. So the relay first sends a
-	 * request, which proves that the store still has the record.
+	 * The relay made its last record (manifest) some time ago. So the relay
+	 * first sends a request, which proves that the store still has this
+	 * record.
 	 */
 	f.now += 2 * SECOND;
 	assert_int_equal(create(&f, "refs/heads/c"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 7);
 	/*
-	 * The process of this push has already proved that the store has the
-	 * newest record. So the relay needs no request for that.
+	 * The process of this push has just read the newest record (manifest)
+	 * from the store. So the relay need not ask the store whether the
+	 * record still exists.
 	 */
 	f.now += 2 * SECOND;
 	f.seen += 3;
@@ -152,8 +155,9 @@ static void test_requests(void **state)
 	assert_int_equal(hint.number, f.seen + 1);
 	generation_release(&hint);
 	/*
-	 * The relay notes the number of the new generation in the local copy,
-	 * where other processes of the node find it.
+	 * The relay notes the number of the new generation (version) in the
+	 * local copy. There, other processes of the node (server) find the
+	 * number.
 	 */
 	copy = copynode_enter(&f.c);
 	assert_int_equal(stored_copy_made_number(copy), f.seen + 1);
@@ -164,8 +168,9 @@ static void test_requests(void **state)
 }
 
 /*
- * The store was restored from a backup, which does not have the last record.
- * The next record must not leave a gap in the numbers of records.
+ * The store was restored from a backup, which does not have the last record
+ * (manifest of a generation). The next record must not leave a gap in the
+ * numbers of records.
  */
 static void test_lost_record(void **state)
 {
@@ -194,9 +199,10 @@ static void test_lost_record(void **state)
 }
 
 /*
- * The relay has made a record. Then the store is restored from a backup, and
- * another node makes another record with the same number. The process of the
- * next push has read this second record, so the relay must build on it.
+ * The relay has made a record (manifest of a generation). Then the store is
+ * restored from a backup, and another node makes another record with the same
+ * number. The process of the next push has read the other record, so the relay
+ * must build on it.
  */
 static void test_other_history(void **state)
 {
@@ -225,8 +231,8 @@ static void test_other_history(void **state)
 		assert_non_null(generation_find_file(&g, other.files[i].path));
 	/*
 	 * The relay now knows the second record. So the next record needs only
-	 * two requests: one writes the record, the other the hint (a file with
-	 * the number of a recent record).
+	 * two requests: one writes the record, the other the hint (a copy of a
+	 * recent record).
 	 */
 	f.seen++;
 	memcpy(f.seen_token, g.token, sizeof(g.token));

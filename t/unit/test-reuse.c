@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packing/reuse.c, which copies ranges of a stored pack into a new
- * pack. The copied objects are compared with those that decoding each entry
- * gives.
+ * pack. The copied objects must be the same as if each entry were decoded and
+ * sent.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -270,8 +270,9 @@ static void test_lies(void **state)
 }
 
 /*
- * pack_rev_find_near() finds each entry from each starting place, and nothing
- * at other offsets.
+ * pack_rev_find_near() searches an entry from a given position on. It must find
+ * the entry from every position, and must find nothing at offsets that are not
+ * the start of an entry.
  */
 static void test_near(void **state)
 {

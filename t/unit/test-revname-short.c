@@ -87,7 +87,9 @@ static void test_resolve(void **state)
 	close_odb(&f);
 }
 
-/* ---- one abbreviation of a blob, a tree, a commit and a tag */
+/*
+ * ---- tests of a tag, a commit, a tree and a blob with the same abbreviated id
+ */
 
 /* The ids of these objects begin with the same four digits. */
 enum { A_TAG, A_COMMIT, A_TREE, A_BLOB, ALIKE_NR };

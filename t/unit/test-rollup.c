@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/rollup.c, which lists the objects for a new pack: those of
- * the included packs that no excluded pack has, and those that they reach.
+ * Tests of repack/rollup.c, which lists the objects for a new pack: the objects
+ * of included packs that no excluded pack has, and optionally all objects that
+ * these objects reach.
  */
 #include <setjmp.h>
 #include <stdarg.h>

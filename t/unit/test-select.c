@@ -224,8 +224,8 @@ static void only_wanted_tips(void **state)
 	sample_select(&s);
 	assert_int_equal(s.selected_nr, without);
 	/*
-	 * In a linear history, a tip is selected in place of another commit of
-	 * the same gap. So the number of selected commits does not change.
+	 * In a linear history, the tip is selected in place of a commit near
+	 * it. So the number of selected commits does not change.
 	 */
 	s.is_tip[150] = SELECT_TIP;
 	sample_select(&s);

@@ -137,9 +137,10 @@ static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 }
 
 /*
- * Send the pack of `a->request` twice: first whole, then with a list of objects
- * that the receiver gets from elsewhere. The second time, an object of the list
- * must be reported as left out if the first pack contains it, and only then.
+ * Send the pack of `a->request` twice. The first time, the whole pack is sent.
+ * The second time, the receiver can get some objects elsewhere. An object must
+ * be reported as left out exactly if it is one of these objects and is in the
+ * first pack.
  */
 static void send_without(struct asking *a, const struct odb *odb)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/session.c, the state of one connection: each file of the
- * repository is opened only when it is needed.
+ * Tests of serve/session.c, the state of one connection. Refs, objects and
+ * other parts of the repository are opened only when they are needed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -22,8 +22,8 @@ static void fill(uint8_t *bytes, size_t len, uint64_t *seed)
 }
 
 /*
- * Compresses batches of random blocks. A batch starts at a random lane, and has
- * a random number of blocks.
+ * Compresses random blocks into a batch, and compares with
+ * sha1_block_compress(). The batch already has a random number of blocks.
  */
 static void test_compress(void **state)
 {

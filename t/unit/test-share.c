@@ -60,8 +60,8 @@ static unsigned mode_of(const char *path)
 }
 
 /*
- * Only directories that this call creates get the mode. Existing directories
- * keep theirs.
+ * If sys_mkdir_shared() creates a directory, the directory gets the mode.
+ * Existing directories keep their mode.
  */
 static void test_made(void **state)
 {

@@ -101,7 +101,7 @@ static void test_damage(void **state)
 
 /*
  * Makes a local file with the content `text`. Returns the data for uploading
- * the file as `path` of a generation.
+ * the file as `path` of a generation (version).
  */
 static struct generation_upload make(struct storedrepo *s, const char *path,
 				     const char *text)

@@ -318,8 +318,8 @@ static int emit(void *ctx, const struct serve_span *span, struct error *err)
 }
 
 /*
- * Bytes of a pinned pack are passed on without framing. Packets that were added
- * before must be sent first.
+ * Bytes of a pinned pack (which stays mapped while it is sent) are passed on
+ * without framing. Packets that were added before must be sent first.
  */
 static void test_pinned(void **state)
 {

@@ -12,7 +12,10 @@
 
 #include "t/unit/midxrepo.h"
 
-/* Checks facts that are true for every order of bits. */
+/*
+ * Checks a bit order: the facts that must be true for the bit order of any
+ * bitmap index.
+ */
 static void check_space(const struct midxrepo *m,
 			const struct bitmap_space *space)
 {

@@ -311,7 +311,9 @@ static void shell_reads_the_script_in_path(void **state)
 	setenv("PATH", list, 1);
 	assert_int_equal(sys_spawn(&child, argv, NULL, 0, NULL), 0);
 	assert_int_equal(sys_spawn_wait(&child, NULL), 9);
-	/* A directory of PATH that is relative starts in the child's directory.
+	/*
+	 * A relative directory in PATH is looked up from the child's working
+	 * directory.
 	 */
 	setenv("PATH", ".:/usr/bin:/bin", 1);
 	assert_int_equal(sys_spawn_in(&child, dir, argv, NULL, 0, NULL), 0);
@@ -347,7 +349,10 @@ static void heir_keeps_descriptors(void **state)
 	assert_string_equal(got, "yes\n");
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(WEXITSTATUS(status), 5);
-	/* A descriptor that is not in the list is closed in the child. */
+	/*
+	 * The child gets only the descriptors of a list. Here the list is
+	 * empty, so the pipe must be closed in the child.
+	 */
 	pid = sys_spawn_heir(argv, environ, NULL, 0, NULL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(read(fds[0], got, sizeof(got)), 0);

@@ -53,7 +53,10 @@ static void test_reachable_objects(void **state)
 	assert_false(odb_has(odb, &gone));
 	odb_close(odb);
 	stored_stage_release(&stage);
-	/* The directory has only src and store: the stage was removed. */
+	/*
+	 * Only the directories src and store are left. So the stage (a
+	 * temporary repository) was removed.
+	 */
 	assert_int_equal(storedrepo_entries(&s, "."), 2);
 	storedrepo_release(&s);
 }
@@ -128,8 +131,8 @@ static bool is_edited(const struct stored_stage *stage, const char *name)
 }
 
 /*
- * If a file of the source is edited in place, the stage must keep the old
- * content.
+ * If a file of the source is edited in place, the stage (a temporary repository
+ * made from the source) must keep the old content.
  */
 static void test_edits_during_an_import(void **state)
 {

@@ -175,8 +175,8 @@ static void test_ends_at_a_read(void **state)
 }
 
 /*
- * The relay has ended and left its socket file. The process must use the store
- * directly.
+ * The relay (the process that sends requests to the store) has ended and left
+ * its socket file. The process must use the store directly.
  */
 static void test_nobody_listens(void **state)
 {

@@ -152,8 +152,8 @@ static void few_commits_far_away_are_walked(void **state)
 	assert_int_equal(plan.boundary, 1);
 	assert_int_equal(plan.walk_cost, 3);
 	/*
-	 * The search for bitmaps has ended early, because too many commits were
-	 * not in the index.
+	 * Too many commits were not in the index, so the search for bitmaps was
+	 * ended early.
 	 */
 	assert_true(plan.bitmap_cost > plan.walk_cost);
 	assert_int_equal(plan.have_commits, 21);

@@ -111,7 +111,10 @@ static void test_push_is_kept(void **state)
 	assert_int_equal(commit(&w, false), 0);
 	assert_false(w.written.is_same);
 	assert_int_equal(w.written.number, 3);
-	/* Two files were uploaded: the description, and the side bundle. */
+	/*
+	 * Two files were uploaded: the description, and the side bundle (all
+	 * small files in one file).
+	 */
 	assert_int_equal(w.written.upload_nr, 2);
 	assert_int_equal(
 		w.written.upload_bytes,
@@ -139,8 +142,8 @@ static void test_push_is_an_obstacle(void **state)
 	storedrepo_newest(&w.s, &w.base);
 	assert_int_equal(w.base.number, 2);
 	/*
-	 * The directory does not have the pack of the newest generation. So the
-	 * pack is dropped.
+	 * The directory does not have the pack of the newest generation
+	 * (version). So the next generation does not have this pack.
 	 */
 	assert_int_equal(commit(&w, true), 0);
 	assert_int_equal(w.base.number, 3);

@@ -92,8 +92,8 @@ static void test_requests(void **state)
 	assert_ptr_equal(summary_tap(&s), &s.tap);
 	/*
 	 * The first bytes of a request may be read before summary_begin() is
-	 * called. They count for the request, but the time of waiting for them
-	 * does not.
+	 * called. These bytes count for the request. The time of waiting for
+	 * them does not.
 	 */
 	s.tap.bytes_read = 100;
 	s.tap.read_ns = 5000000;
