@@ -322,8 +322,8 @@ static void test_tree_random(void **state)
 }
 
 /*
- * Searches the end of a name with steps of eight and of sixteen bytes. The
- * expected position is known.
+ * Searches for the end of a name, eight or sixteen bytes at a time. The
+ * position of the end is known.
  */
 static void test_name_end(void **state)
 {

@@ -72,8 +72,9 @@ static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 }
 
 /*
- * Describe the tree of an answer at random. Each run of the plain content has
- * one object, but the last run also has all other objects.
+ * Make a random description of the tree of a prepared answer (stored response).
+ * Each run of bytes has one object, but the last run also has all other
+ * objects.
  */
 static void random_tree(struct file *f, size_t answer, uint64_t *seed)
 {

@@ -201,9 +201,9 @@ static void test_no_memory(void **state)
 }
 
 /*
- * refs_may_peel() tells whether a ref with a prefix may peel to one of the
- * given ids. The peeled id of a loose ref is unknown. So for a loose ref with
- * the prefix, the answer must be 1 (maybe).
+ * refs_may_peel() tells whether a ref whose name has the prefix may peel to one
+ * of the given ids. The peeled id of a loose ref is unknown. So if a loose ref
+ * has the prefix, the answer must be 1 (maybe).
  */
 static void test_may_peel(void **state)
 {

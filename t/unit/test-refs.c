@@ -302,8 +302,8 @@ static void test_each_broken(void **state)
 
 /*
  * A symbolic ref to an invalid name counts as dangling, so a strict visit
- * leaves it out. A ref to the id of zeros is broken, so refs_lookup() fails.
- * But refs_dwim() still resolves its short name.
+ * leaves it out. A ref with an id of zeros is broken, so refs_lookup() fails.
+ * But refs_dwim() still finds such a ref.
  */
 static void test_impossible_target(void **state)
 {

@@ -126,9 +126,9 @@ static void test_requests(void **state)
 	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 2);
 	/*
-	 * The process of this push has read only an older record (manifest)
-	 * than the newest one. But the relay made the newest record itself, so
-	 * it need not read this record.
+	 * The process of this push has not read the newest record (manifest).
+	 * But the relay made this record itself, so the relay need not read it
+	 * either.
 	 */
 	assert_int_equal(create(&f, "refs/heads/b"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 4);

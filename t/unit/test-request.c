@@ -137,9 +137,9 @@ static void test_ops(void **state)
 }
 
 /*
- * The negotiation has enough common commits if each want is a descendant of one
- * of them or of a parent of one of them. The want s0 is a child of c1. So c3,
- * whose parent is c2, is not enough. But c2, whose parent is c1, is enough.
+ * Common commits are enough if each want descends from a common commit, or from
+ * the parent of one. Here, the want s0 is a child of c1. So c3, whose parent is
+ * c2, is not enough. But c2, whose parent is c1, is enough.
  */
 static void test_parents_count(void **state)
 {

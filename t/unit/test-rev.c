@@ -270,9 +270,9 @@ static void test_lies(void **state)
 }
 
 /*
- * pack_rev_find_near() searches an entry from a given position on. It must find
- * the entry from every position, and must find nothing at offsets that are not
- * the start of an entry.
+ * pack_rev_find_near() starts its search for an offset at a given position.
+ * From every position, it must find each entry. It must find nothing at offsets
+ * at which no entry begins.
  */
 static void test_near(void **state)
 {

@@ -12,10 +12,7 @@
 
 #include "t/unit/midxrepo.h"
 
-/*
- * Checks a bit order: the facts that must be true for the bit order of any
- * bitmap index.
- */
+/* Checks what must be true for every bit order of a bitmap index. */
 static void check_space(const struct midxrepo *m,
 			const struct bitmap_space *space)
 {

@@ -260,8 +260,8 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 	assert_true(plan->have_commits <= most ||
 		    plan->have_commits <= 64 + 8 * plan->want_commits);
 	/*
-	 * A walk is preferred only if the bitmap nearest to the have is far
-	 * away: finding it would cost more than it saves. The plan knows its
+	 * A walk is preferred only if the next bitmap is so far from the have
+	 * that finding it costs more than it saves. The plan states the
 	 * distance, because all commits are in the index.
 	 */
 	if (walks) {

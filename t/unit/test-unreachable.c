@@ -337,9 +337,9 @@ static void named_by_the_hook(void **state)
 }
 
 /*
- * A local object of time 1000 is also in a cruft pack of an alternate. This
- * copy makes the local one unnecessary if its time in the .mtimes file is at
- * least 1000. A damaged .mtimes file is ignored.
+ * A local object of time 1000 is also in a cruft pack of an alternate. The
+ * local copy is unnecessary if the .mtimes file of the pack states a time of at
+ * least 1000 for the object. A damaged .mtimes file is ignored.
  */
 static void noted_in_alternate(void **state)
 {

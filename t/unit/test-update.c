@@ -338,7 +338,8 @@ static void new_tips_are_grouped(void **state)
 
 /*
  * The index of a layer (of a chain of multi-pack-indexes) is made without an
- * older index. So one of every UPDATE_GAP commits of the layer gets a bitmap.
+ * older index. So all commits of the layer are new, and one of every UPDATE_GAP
+ * commits gets a bitmap.
  */
 static void layers_have_gaps(void **state)
 {
