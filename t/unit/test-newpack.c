@@ -258,9 +258,9 @@ static void configuration(void **state)
 }
 
 /*
- * To write a bitmap index of existing packs, only few keys of the section pack
- * are read: pack.threads, and the keys of bitmap indexes. So an invalid
- * pack.window is no error.
+ * Writing a bitmap index of existing packs reads only few keys of the section
+ * pack: pack.threads, and the keys of bitmap indexes. So an invalid pack.window
+ * is no error.
  */
 static void bitmap_options(void **state)
 {

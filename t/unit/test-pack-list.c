@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of odb/pack-list.c, which lists the packs of a directory: each pack is
- * found, and which side files (.idx, .rev, .bitmap, ...) it has.
+ * found together with its side files (.idx, .rev, .bitmap, ...).
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -94,8 +94,8 @@ static void test_traits(void **state)
 	};
 	/*
 	 * The trait "fully-peeled" of the header is not trusted for refs below
-	 * refs/tags/, also not in a namespace. "refs/tagsx" is not below
-	 * refs/tags/.
+	 * refs/tags/. Such refs may also be in a namespace. "refs/tagsx" is not
+	 * below refs/tags/.
 	 */
 	static const struct {
 		const char *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of simplify/path-filters.c, which asks changed-path Bloom filters
- * whether a commit changes paths of a pathspec. If the commit does, the answer
- * must never be "no".
+ * whether a commit changes paths of a pathspec. If a commit changes such a
+ * path, the answer must never be "no".
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -207,8 +207,8 @@ static void test_forked_process(void **state)
 }
 
 /*
- * A server removes neither files whose names look like plan directories, nor a
- * directory that another server is just making.
+ * A server must not remove files whose names look like plan directories. It
+ * must also not remove a directory that another server is just making.
  */
 static void test_strangers(void **state)
 {

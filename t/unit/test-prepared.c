@@ -332,8 +332,8 @@ static void requests(void **state)
 #define NR 1000
 
 /*
- * The index of a pack whose objects are stored in the order of their ids, and
- * the pack order.
+ * The index and the order of a pack, which stores its objects in the order of
+ * their ids.
  */
 struct indexed {
 	struct oid ids[NR];
@@ -424,8 +424,9 @@ static void what_is_broken(void **state)
 		int ret = parse(&p, &f);
 
 		/*
-		 * The changed byte may make a length exceed the file, as after
-		 * an interrupted write. The error code is then ERR_MISSING.
+		 * The changed byte may be part of a length, which may then
+		 * exceed the file. This looks like an interrupted write, so the
+		 * error code is ERR_MISSING.
 		 */
 		assert_true(ret == ERR_CORRUPT || ret == ERR_MISSING);
 		f.bytes.data[at] ^= 0x10;

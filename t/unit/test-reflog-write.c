@@ -208,8 +208,8 @@ static void test_prune_dirs(void **state)
 	reflog_prune_dirs(dir.data, "refs/heads/x/y");
 	assert_true(sys_exists(dir.data));
 	/*
-	 * The only directory of the name "refs/x" is refs, which must not be
-	 * removed.
+	 * For the ref refs/x, the only directory of the name is refs. This
+	 * directory must not be removed.
 	 */
 	buf_reset(&dir);
 	buf_printf(&dir, "%s/more/refs", t.dir);

@@ -102,7 +102,8 @@ static bool twin(const char *s, size_t len)
 
 /*
  * Makes random names with one or two special bytes. The fast check works on
- * chunks of 16 bytes, so these bytes are at each position of a chunk.
+ * chunks of 16 bytes. So the test puts special bytes at each position of a
+ * chunk.
  */
 static void test_random(void **state)
 {

@@ -162,8 +162,8 @@ static void run(struct tmprepo *t, const struct plan *plans, size_t nr,
 }
 
 /*
- * Returns true if one of `nr` changes is for the ref `name`, or for a symbolic
- * ref that may point to this ref.
+ * Returns true if one of `nr` changes may be a change of the ref `name`: it has
+ * this name, or it is for a symbolic ref that may point to this ref.
  */
 static bool is_twice(const struct plan *plans, size_t nr, const char *name)
 {

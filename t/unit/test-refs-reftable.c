@@ -383,8 +383,8 @@ static void test_roots(void **state)
 	assert_int_equal(refs_each_root(refs, stop, NULL, NULL, NULL), 17);
 	/*
 	 * refs_may_peel() asks whether a tag with this prefix peels to one of
-	 * some objects. Reftables cannot be searched for this, so the answer is
-	 * always "maybe" (1).
+	 * the given ids. Reftables cannot be searched for this, so the answer
+	 * is always "maybe" (1).
 	 */
 	assert_int_equal(refs_may_peel(refs, "refs/none/", NULL, NULL), 1);
 	buf_release(&out);

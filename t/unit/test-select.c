@@ -69,8 +69,8 @@ static void sample_release(struct sample *s)
 }
 
 /*
- * Makes a linear history of `nr` commits. Every `merge`-th commit counts as a
- * merge (0: none), because its grandparent is also its second parent.
+ * Makes a linear history of `nr` commits. Every `merge`-th commit is a merge:
+ * its grandparent is also its second parent. `merge` 0: no merges.
  */
 static void linear(struct sample *s, uint32_t nr, uint32_t merge)
 {

@@ -41,7 +41,10 @@ static void read_file(const struct randrepo *r, const char *name,
 	assert_int_equal(buf_append_char(out, '\0'), 0);
 }
 
-/* Runs an update that leaves info/refs as it is. Returns the result. */
+/*
+ * Runs server_info_update(). Asserts that it does not change info/refs. Returns
+ * its result.
+ */
 static int update_not(struct randrepo *r)
 {
 	struct buf before = BUF_INIT, after = BUF_INIT;
@@ -230,8 +233,8 @@ static void packs_keep_their_order(void **state)
 }
 
 /*
- * Packs that are missing in the old file come last. Among each other, they have
- * the same order as in a file that is written without an old file.
+ * Packs that are missing in the old file come last. Their order is that of a
+ * file that is written without an old file.
  */
 static void new_packs_keep_their_order(void **state)
 {

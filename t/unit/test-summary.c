@@ -151,8 +151,8 @@ static void test_requests(void **state)
 }
 
 /*
- * The phases of a request are regions of the trace. They are closed even if the
- * request does not end.
+ * The phases of a request are regions of the trace. Their regions are closed
+ * even if the request does not end.
  */
 static void test_regions(void **state)
 {

@@ -44,8 +44,8 @@ static void test_invalid(void **state)
 }
 
 /*
- * A text with one wrong character is not valid, and neither is a text that ends
- * too early. This is tried at each position.
+ * A text with one wrong character and a text that ends too early are not valid.
+ * This is tried at each position.
  */
 static void test_each_byte(void **state)
 {

@@ -40,9 +40,9 @@ static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 				 0);
 	for (uint32_t i = 0; i < nr; i++) {
 		/*
-		 * Number entry i with i * 7919 % nr. The base of each delta
-		 * gets a smaller number than the delta, so that no chain is a
-		 * cycle.
+		 * Entry i gets the number i * 7919 % nr. The base of a delta
+		 * always has a smaller number than the delta, so no delta chain
+		 * is a cycle.
 		 */
 		uint32_t base = (uint32_t)(random_next(seed) % nr);
 

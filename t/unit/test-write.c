@@ -249,8 +249,8 @@ static void sink_fails(void **state)
 }
 
 /*
- * Make a list of one object, from a pack that stores another object under its
- * id. The .idx has version 1, so it has no CRCs.
+ * Make a list of one object. Its pack stores another object under the id of
+ * this object. The .idx has version 1, so it has no CRCs.
  */
 static void init_wrong_id(struct itemlist *l, uint64_t *seed)
 {

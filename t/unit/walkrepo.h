@@ -63,8 +63,8 @@ static inline void walkrepo_release(struct walkrepo *f)
 }
 
 /*
- * Returns the obj_pos in the walk of the object r.objects[nr]. walkrepo_nr() is
- * the inverse.
+ * Returns the obj_pos that the object r.objects[nr] has in the walk.
+ * walkrepo_nr() is the inverse.
  */
 static inline uint32_t walkrepo_pos(struct walkrepo *f, uint32_t nr)
 {
@@ -85,8 +85,8 @@ static inline uint32_t walkrepo_nr(struct walkrepo *f, uint32_t obj_pos)
 }
 
 /*
- * Returns the commit_nr in the walk's history of the commit r.objects[nr]. The
- * commit need not be parsed.
+ * Returns the commit_nr that the commit r.objects[nr] has in the history of the
+ * walk. The commit need not be parsed.
  */
 static inline uint32_t walkrepo_commit(struct walkrepo *f, uint32_t nr)
 {
