@@ -424,9 +424,8 @@ static void what_is_broken(void **state)
 		int ret = parse(&p, &f);
 
 		/*
-		 * The changed byte may be part of a length, which may then
-		 * exceed the file. This looks like an interrupted write, so the
-		 * error code is ERR_MISSING.
+		 * If the changed byte makes a length exceed the file, the error
+		 * code is ERR_MISSING, as after an interrupted write.
 		 */
 		assert_true(ret == ERR_CORRUPT || ret == ERR_MISSING);
 		f.bytes.data[at] ^= 0x10;

@@ -151,7 +151,7 @@ static void test_requests(void **state)
 }
 
 /*
- * The phases of a request are regions of the trace. Their regions are closed
+ * Each phase of a request is a region of the trace. A region must be closed
  * even if the request does not end.
  */
 static void test_regions(void **state)
