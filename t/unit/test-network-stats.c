@@ -88,7 +88,7 @@ static void check_stats(void *ctx)
 	assert_int_equal(a->stats.object_nr, 6);
 }
 
-/* If an allocation fails, the count fails, or its result is right. */
+/* If an allocation fails, either counting fails, or the counts are right. */
 static void test_no_memory(void **state)
 {
 	struct network_repack_report repacked;

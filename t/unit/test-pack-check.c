@@ -166,8 +166,8 @@ static void test_links(void **state)
 	end(&f);
 
 	/*
-	 * If the callback returns an error, the object must not count as
-	 * existing.
+	 * The callback that looks up objects returns an error. The object must
+	 * not count as existing.
 	 */
 	begin(&f, false, true);
 	put(&f, 3, OBJ_COMMIT, "tree " TWOS "\n" WHO);

@@ -82,8 +82,8 @@ static void mark(const struct randrepo *r, bool *reached, uint32_t nr)
 }
 
 /*
- * Returns an array of flags, indexed like r.objects: whether the haves reach
- * the object. The caller frees the array.
+ * Returns an array of flags. Flag i: the haves reach r.objects[i]. The caller
+ * frees the array.
  */
 static bool *closure(const struct fixture *f)
 {

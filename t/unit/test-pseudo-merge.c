@@ -30,7 +30,7 @@ static const char example[] =
 
 /* Offsets in the section. */
 enum {
-	/* Offset in bytes of the section in the file. */
+	/* Offset in bytes of the section of pseudo-merges in the file. */
 	START = 0x1000,
 	ROW_1 = 0x7c,
 	ROW_4 = 0x88,

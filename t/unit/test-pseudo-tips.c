@@ -74,8 +74,8 @@ static void classes(void **state)
 }
 
 /*
- * The tips form one group for each configuration section and each text that its
- * pattern captures. A tip may be in several groups.
+ * Each configuration section has groups of tips: one group for each text that
+ * its pattern captures. A tip may be in several groups.
  */
 static void configured(void **state)
 {

@@ -703,7 +703,10 @@ static void test_relay(void **state)
 	assert_string_equal(g.user, "alice");
 	assert_non_null(generation_find_file(&g, "objects/pack/pack-00.pack"));
 	generation_release(&g);
-	/* Without the relay, the push makes its record itself. */
+	/*
+	 * Without the relay, the process of the push makes the record
+	 * (manifest) itself.
+	 */
 	push_one(&f, f.c.node, "refs/heads/alone", &f.c.s.tip);
 	expect(&f, "refs/heads/alone", &f.c.s.tip);
 	assert_int_equal(f.warnings.len, 0);

@@ -556,7 +556,10 @@ static void test_ahead(void **st)
 	assert_int_equal(admission_queue_ahead(q, a3), 3);
 	b1 = add(q, "b", "n", DEAR);
 	b2 = add(q, "b", "n", DEAR);
-	/* The requests get tokens in the order a b a b a a. */
+	/*
+	 * The requests will get tokens in the order a b a b a a.
+	 * admission_queue_ahead() returns how many requests come first.
+	 */
 	assert_in_range(admission_queue_ahead(q, b1), 0, 1);
 	assert_in_range(admission_queue_ahead(q, b2), 1, 3);
 	assert_int_equal(admission_queue_ahead(q, a3), 5);

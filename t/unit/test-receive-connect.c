@@ -46,17 +46,17 @@ static void check(const char *parent, const char *command, bool expected)
  */
 static void test_ways(void **state)
 {
-	/* The parent is the old value in the command. */
+	/* The parent of the pushed commit is the old value in the command. */
 	check("c4", "c4 n1 refs/heads/main", true);
-	/* The parent is HEAD. */
+	/* The parent of the pushed commit is HEAD. */
 	check("c4", "zero n1 refs/heads/new", true);
-	/* The parent is the value of refs/heads/side. */
+	/* The parent of the pushed commit is the value of refs/heads/side. */
 	check("s0", "zero n1 refs/heads/new", true);
-	/* The tag v1 points to the parent. */
+	/* The tag v1 points to the parent of the pushed commit. */
 	check("c3", "zero n1 refs/heads/new", true);
-	/* The parent is the value of a hidden ref. */
+	/* The parent of the pushed commit is the value of a hidden ref. */
 	check("h0", "zero n1 refs/heads/new", true);
-	/* HEAD reaches the parent. */
+	/* HEAD reaches the parent of the pushed commit. */
 	check("c1", "zero n1 refs/heads/new", true);
 	/*
 	 * No ref reaches the parent `lost`. But `lost` and all objects that it
@@ -65,7 +65,10 @@ static void test_ways(void **state)
 	check("lost", "zero n1 refs/heads/new", true);
 	check("none", "zero n1 refs/heads/new", false);
 	check(NULL, "zero n1 refs/heads/new", true);
-	/* The old value in the command does not exist, so it proves nothing. */
+	/*
+	 * The old value in the command does not exist, so it does not prove
+	 * that the parent exists.
+	 */
 	check("none", "none n1 refs/heads/main", false);
 }
 
@@ -114,8 +117,8 @@ static void test_limit(void **state)
 }
 
 /*
- * The parent exists, but the parent's own parent is missing. The push must be
- * refused.
+ * The parent of the pushed commit exists, but the parent's own parent is
+ * missing. The push must be refused.
  */
 static void test_leftovers(void **state)
 {
@@ -126,8 +129,8 @@ static void test_leftovers(void **state)
 	assert_false(accepts(&p, "broken", "zero n1 refs/heads/new"));
 	pushed_release(&p);
 	/*
-	 * A ref points to the parent, but the parent is missing. The push must
-	 * be refused.
+	 * A ref points to the parent of the pushed commit, but this parent is
+	 * missing. The push must be refused.
 	 */
 	pushed_init(&p);
 	dialog_ref(&p.d, "refs/heads/ghost", "none");

@@ -323,8 +323,8 @@ static void test_symbolic(void **state)
 }
 
 /*
- * A symbolic ref to an impossible name can be replaced and removed. Nothing is
- * written to its target.
+ * A symbolic ref whose target is an invalid name can be replaced and removed.
+ * Nothing is written to the target.
  */
 static void test_impossible_target(void **state)
 {
@@ -408,7 +408,7 @@ static void test_reflogs(void **state)
 	tmprepo_release(&t);
 }
 
-/* Records the states of a transaction, which the callback on_state() gets. */
+/* The states of a transaction that the callback on_state() has got. */
 struct told {
 	struct buf out;
 	/* State for which on_state() fails; -1: none. */

@@ -294,7 +294,10 @@ static void test_cached(void **state)
 	(void)state;
 	fill(&t);
 	put(&t, "worktrees/w/reftable", "HEAD", 9, NULL);
-	/* Wait, because a stack that has just changed is not shared. */
+	/*
+	 * A stack of reftables that has just changed is not shared. So wait
+	 * until it can be shared.
+	 */
 	sys_sleep_ns(SETTLE_NS);
 	t.repo.refs_cache = refs_cache_new(NULL);
 	refs[0] = open_cached(&t.repo, 2, &old);

@@ -110,7 +110,7 @@ static void geometric(void **state)
 
 /*
  * One ref points to a missing object. A geometric repack still writes the
- * multi-pack-index, and bitmaps of what the other refs reach.
+ * multi-pack-index, and bitmaps of the objects that other refs reach.
  */
 static void geometric_with_broken_ref(void **state)
 {
@@ -548,8 +548,8 @@ static void check_merged(void *ctx)
 }
 
 /*
- * A layer is added to a chain, and merged with the layer below it. If memory
- * runs out, the call fails, or both layers are merged.
+ * A layer is added to a chain, and merged with the layer below it. If an
+ * allocation fails, either the call fails, or both layers are merged.
  */
 static void no_memory_to_merge(void **state)
 {

@@ -275,7 +275,10 @@ static void test_summary(void **state)
 	assert_non_null(strstr(text, "\"command\":\"fetch\","));
 	assert_non_null(strstr(text, "\"protocol\":0,"));
 	d.options.version = 2;
-	/* This request gets no pack, so its summary states no strategy. */
+	/*
+	 * This request gets no pack. So its summary does not say by which
+	 * strategy the pack was made.
+	 */
 	text = traced(&d, TRACE_LOG, "command=fetch|D|want c4|have none|F");
 	assert_non_null(strstr(text, "\"wants\":1,\"haves\":1,"));
 	assert_null(strstr(text, "strategy"));

@@ -69,8 +69,8 @@ static void follow_links(const struct oldrepo *o, const unsigned *by_part,
 			uint32_t to = from->refs[k];
 
 			/*
-			 * Skip an object that is missing, ends the search, or
-			 * was met before.
+			 * Skip an object that is missing, that was met before,
+			 * or at which the search ends.
 			 */
 			if (!o->places[to] || (o->places[to] & stop) ||
 			    s.met[to])

@@ -221,8 +221,8 @@ static void test_verify_ssh(void **state)
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/signers\n");
 	expect(verify(&config, &t, SSH_SIG), 'G', "second", "K");
 	/*
-	 * The signature is valid, but the file of allowed signers does not have
-	 * its key.
+	 * The signature is valid, but its key is not in the file of allowed
+	 * signers.
 	 */
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/nobody\n");

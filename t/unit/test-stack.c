@@ -69,8 +69,8 @@ static void test_find(void **state)
 	assert_int_equal(stack.nr, 4);
 	assert_true(reftable_stack_max_index(&stack) == 4);
 	/*
-	 * After their files were removed, the tables of an open stack can still
-	 * be read.
+	 * The tables of an open stack can still be read after their files were
+	 * removed.
 	 */
 	tmprepo_remove(&t, "3");
 	assert_int_equal(find(&stack, "refs/a"), 3);

@@ -86,7 +86,9 @@ static void test_counters(void **state)
 	HAS("gitreach_connections 4\n");
 	HAS("gitreach_workers 2\n");
 #undef HAS
-	/* Text from clients must not become the value of a label. */
+	/*
+	 * Text from clients must not become the value of a label of a metric.
+	 */
 	assert_null(strstr(text.data, "a.git"));
 	assert_null(strstr(text.data, "ann"));
 	buf_release(&text);

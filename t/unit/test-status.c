@@ -167,7 +167,10 @@ static void test_long_lists(void **state)
 	assert_int_equal(status_print_html(&html, &s), 0);
 	for (const char *p = html.data; (p = strstr(p, "<tr><td")); p++)
 		rows++;
-	/* The table of reasons and the table of plans have one row each. */
+	/*
+	 * The two long tables are truncated. The table of reasons and the table
+	 * of plans have one row each.
+	 */
 	assert_int_equal(rows, STATUS_COSTS_SHOWN_MAX + STATUS_SLOW_MAX + 2);
 	/* The page shows only the last 80 bytes of a long path. */
 	assert_null(strstr(html.data, "0000000000000000000000000000000000000000"

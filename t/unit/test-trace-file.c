@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of sys/trace-file.c, targets of the trace: which file or descriptor
- * each value opens. Errors of an open target are ignored.
+ * each value of a trace variable opens. Errors of an open target are ignored.
  */
 #include <setjmp.h>
 #include <stdarg.h>

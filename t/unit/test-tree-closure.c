@@ -56,8 +56,8 @@ static void exclude(struct walkrepo *f, struct bitset *seen, bool *excluded)
 }
 
 /*
- * Checks that each reached object that is not excluded was found once, and no
- * other object. If `trees_only` is true, only trees may be found.
+ * Checks that exactly the reached objects that are not excluded were found,
+ * each of them once. If `trees_only` is true, only trees may be found.
  */
 static void check_found(struct walkrepo *f, const struct walk_items *found,
 			const struct bitset *seen, const bool *reached,

@@ -288,14 +288,17 @@ static void malformed_trees(void **state)
 	assert_int_equal(run(&p, NONE), ERR_CORRUPT);
 	end(&p);
 	buf_release(&bytes);
-	/* A blob is named as a tree. */
+	/* A tree names a blob as a subtree. */
 	begin(&p);
 	p.new_nr = tree_of(&p.f.h.r, "40000", randrepo_blob(&p.f.h.r, 1));
 	assert_int_equal(run(&p, NONE), ERR_CORRUPT);
 	end(&p);
 }
 
-/* One tree names an object as a tree, the other one names it as a blob. */
+/*
+ * One tree names an object as a tree, the other one names it as a blob. This is
+ * an error.
+ */
 static void object_of_two_types(void **state)
 {
 	struct pair p;

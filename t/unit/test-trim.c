@@ -165,7 +165,10 @@ static int fail_once(void)
 	return -1;
 }
 
-/* If one copy cannot be removed, the other copies are removed nevertheless. */
+/*
+ * If one local copy cannot be removed, all other local copies are removed
+ * nevertheless.
+ */
 static void test_goes_on(void **state)
 {
 	struct cache t;

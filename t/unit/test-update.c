@@ -129,7 +129,7 @@ static void check_index(void *ctx)
 	bitmaprepo_close(&b);
 }
 
-/* If memory runs out, no wrong index is written. */
+/* If an allocation fails, either no index is written, or a right one. */
 static void no_memory(void **state)
 {
 	uint64_t seed = random_seed();
@@ -175,7 +175,7 @@ static void few_are_added(void **state)
 	randrepo_release(&r);
 }
 
-/* ---- bitmap_update_choose() alone */
+/* ---- tests of bitmap_update_choose() alone */
 
 /*
  * A pack with a bitmap index, and a multi-pack-index of this pack and a newer

@@ -205,7 +205,7 @@ static void test_results(void **state)
 	dialog_run(&d, "command=ls-refs|F|"
 		       "command=fetch|D|want c4|no-progress|done|F");
 	assert_int_equal(d.ret, 0);
-	/* The advertisement counts as a request. */
+	/* The advertisement of refs counts as a request, too. */
 	assert_int_equal(r.nr, 3);
 	assert_int_equal(r.failed_nr, 0);
 	assert_int_equal(r.sent, d.out.len);

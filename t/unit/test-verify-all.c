@@ -37,8 +37,8 @@ static int verify(const struct randrepo *r, struct error *err)
 }
 
 /*
- * Right bitmap indexes pass: unchanged indexes, and indexes with fewer bitmaps,
- * other XORs, or pseudo-merges.
+ * Right bitmap indexes pass: unchanged indexes, and indexes that have fewer
+ * bitmaps, are XORed in another way, or have pseudo-merges.
  */
 static void right_ones(void **state)
 {
