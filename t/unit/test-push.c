@@ -384,8 +384,8 @@ static void test_no_change(void **state)
 	generation_release(&g);
 
 	/*
-	 * If at least one ref changes, all changes are in one record
-	 * (manifest).
+	 * One change has no effect, but the other one changes a ref. So a
+	 * generation (version) is made.
 	 */
 	session_open(&s, &f, f.c.node);
 	session_begin(&s, false);
