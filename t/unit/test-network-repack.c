@@ -132,9 +132,9 @@ static void test_settle(void **state)
 		sys_exists(netrepo_path(&f.n, "b/objects/info/alternates")));
 	assert_false(sys_exists(netrepo_path(&f.n, "c")));
 	/*
-	 * A process was killed after it had added the repository to the
-	 * registry, and before it had linked the repository to the shared
-	 * store. So network_settle() removes the repository from the registry.
+	 * A process added the repository to the registry. It was killed before
+	 * it linked the repository to the shared store. So network_settle()
+	 * removes the repository from the registry.
 	 */
 	assert_int_equal(network_set_state(f.n.network, 1, NETWORK_ADDING,
 					   SYS_FSYNC_NONE, NULL),

@@ -20,9 +20,8 @@ static uint32_t group(enum path_grouping grouping, const char *path)
 }
 
 /*
- * path_group_path() must give the same number as path_group_enter() for one
- * path component after the other. The numbers have 31 bits, so bit 31 is never
- * set.
+ * path_group_path() must give the same number as one call of path_group_enter()
+ * for each path component. Bit 31 of a number is never set.
  */
 static void component_by_component(void **state)
 {

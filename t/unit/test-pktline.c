@@ -15,8 +15,8 @@
 #include "wire/pktline.h"
 
 /*
- * An input from memory, which returns at most `chunk` bytes per read, and an
- * output to memory.
+ * An input and an output in memory. A read returns at most `chunk` bytes of the
+ * input.
  */
 struct mem {
 	const char *in;

@@ -301,8 +301,8 @@ static void test_damage(void **state)
 		assert_false(is_stored(&b, 1));
 	}
 	/*
-	 * The next plan (cached response) with this key replaces the wrong
-	 * file.
+	 * The next plan (cached response) with this key must replace the
+	 * damaged file.
 	 */
 	make(&b, 1, 20, NULL);
 	assert_stored(&b, 1, 20);

@@ -91,8 +91,9 @@ static void test_objects(void **state)
 	assert_int_equal(absent.nr, 3);
 	assert_int_equal(absent.pack_len, 0);
 	/*
-	 * Another client can download the same objects, which it lists in
-	 * another order. So it can use the plan, and tell() is called once.
+	 * Another client can download the same objects, but lists them in
+	 * another order. So it can use the plan (cached response), and tell()
+	 * is called once.
 	 */
 	receiver_init(&b, NR);
 	b.oids[0].bytes[0] = 4;
@@ -106,8 +107,8 @@ static void test_objects(void **state)
 	assert_int_equal(plan_elsewhere_tell(&absent, &b.elsewhere, NULL),
 			 ERR_IO);
 	/*
-	 * The plan cannot be used by a client that can download nothing, or
-	 * only some of the objects. So tell() must not be called.
+	 * A client that can download nothing, or only some of the objects,
+	 * cannot use the plan (cached response). So tell() must not be called.
 	 */
 	receiver_init(&b, NR);
 	b.oids[2].bytes[0] = 9;

@@ -146,8 +146,9 @@ static bool is_worth_it(const struct sample *s, enum pseudo_class class,
 }
 
 /*
- * Checks the groups of a class. Together with the covered commits, they must
- * reach all commits that the tips of the class reach.
+ * Checks the groups of a class. The groups and the covered commits (which a
+ * request need not walk) must together reach all commits that the tips of the
+ * class reach.
  */
 static void check_class(const struct sample *s, enum pseudo_class class)
 {

@@ -754,8 +754,8 @@ static void test_relay_races(void **state)
 
 /*
  * The relay ends while it publishes the changes of a push. If a new record
- * lists the files of the push, the push succeeds. Otherwise the push fails with
- * the message that its outcome is unknown.
+ * (manifest) lists the files of the push, the push succeeds. Otherwise the push
+ * fails with the message that its outcome is unknown.
  */
 static void test_relay_ends(void **state)
 {

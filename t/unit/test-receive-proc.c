@@ -236,7 +236,7 @@ static void test_hook_report(void **state)
 	     "unpack ok|ok refs/for/a|ok refs/for/b|" MAIN_OK, "");
 	push(HOOK(VERSION OK_A "0000"), "",
 	     "unpack ok|ok refs/for/a|" NOT_TOLD("b") MAIN_OK, "");
-	/* the report may end without a flush */
+	/* the report may end without a flush packet */
 	push(HOOK(VERSION OK_A "0011huh refs/fo/b"), "",
 	     "unpack ok|ok refs/for/a|" NOT_TOLD("b") MAIN_OK,
 	     "error: proc-receive reported bad status 'huh' on ref "

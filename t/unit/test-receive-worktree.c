@@ -72,8 +72,8 @@ static void test_bare(void **state)
 }
 
 /*
- * The git directory is not called ".git". Then only core.worktree tells where
- * the work tree is.
+ * If the git directory is not called ".git", only core.worktree tells where the
+ * work tree is.
  */
 static void test_main(void **state)
 {

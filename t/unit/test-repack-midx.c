@@ -244,7 +244,9 @@ static void plain_layers(void **state)
 	randrepo_release(&r);
 }
 
-/* A call of repack_midx_write(). */
+/*
+ * The repository, the options and the result of a call of repack_midx_write().
+ */
 struct writing {
 	struct randrepo r;
 	bool bitmap_is_default, leaves_cruft, layers;
@@ -322,9 +324,9 @@ static void no_packs(void **state)
 }
 
 /*
- * No local pack has the older reachable objects. If an alternate may have them,
- * a multi-pack-index without a bitmap index is written; otherwise the call
- * fails. There is a warning only if an option asks for the bitmap index.
+ * Local packs lack some older reachable objects. If an alternate may have these
+ * objects, a multi-pack-index without a bitmap index is written. Otherwise the
+ * call fails. There is a warning only if an option asks for the bitmap index.
  */
 static void not_closed(void **state)
 {

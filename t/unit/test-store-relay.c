@@ -21,7 +21,10 @@ struct fixture {
 	struct relaypeer peer;
 	struct relay *relay;
 	struct filestore *store;
-	/* The store that the process uses if the relay does not answer. */
+	/*
+	 * The store that the process uses if the relay (which sends requests to
+	 * the store) does not answer.
+	 */
 	struct memstore direct;
 	struct error err;
 };
@@ -62,8 +65,8 @@ static void finish(struct fixture *f)
 
 /*
  * Runs the checks that every store must pass. The relay and the process use the
- * same directory as store, so requests that the relay does not answer have the
- * same effect.
+ * same directory as store. So a request has the same effect with and without
+ * the relay.
  */
 static void run_suite(bool has_relay)
 {
@@ -136,8 +139,9 @@ static void test_ends_at_a_put(void **state)
 		assert_int_equal(has(&f.peer.mem.store, "b", "2"), took_effect);
 		assert_int_equal(f.direct.requests, 0);
 		/*
-		 * After the relay has ended, the process sends requests to the
-		 * store directly.
+		 * After the relay (the process that sends requests to the
+		 * store) has ended, this process sends requests to the store
+		 * directly.
 		 */
 		assert_int_equal(filestore_put(f.store, NULL, "c", "3", 1,
 					       &create, &f.err),
@@ -236,8 +240,9 @@ static void test_long_files(void **state)
 	assert_memory_equal(got.data, bytes, got.len);
 	assert_true(has(&f.direct.store, "long", "") == false);
 	/*
-	 * Another process has written a long file. The relay says that the file
-	 * is long, and the process reads it directly.
+	 * Another process has written a long file. The relay (the process that
+	 * sends requests to the store) says that the file is long. So the
+	 * process reads it directly.
 	 */
 	filestore_put(&f.peer.mem.store, NULL, "other", bytes, sizeof(bytes),
 		      &always, NULL);

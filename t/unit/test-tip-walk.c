@@ -38,9 +38,9 @@ static void sample_init(struct sample *s, uint64_t *seed)
 }
 
 /*
- * Returns the number of commits that `tip` reaches and that no bitmap covers.
- * Only bitmaps of commits that `tip` reaches count; such a bitmap covers its
- * commit and all ancestors of this commit.
+ * Returns the number of commits that `tip` reaches and no bitmap covers. A
+ * bitmap counts only if `tip` reaches its commit. It covers its commit and all
+ * ancestors of its commit.
  */
 static uint32_t slow_count(const struct sample *s, uint32_t tip)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of trees/tree-family.c. A family is a tree, the trees stored as deltas
- * of it, the deltas of these, and so on. All tree entries must be reported, and
- * families must agree with the deltas in the packs.
+ * Tests of trees/tree-family.c. A family is a tree and all trees that are
+ * stored as deltas of it, directly or through other deltas. All tree entries
+ * must be reported, and families must agree with the deltas in the packs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -131,8 +131,8 @@ static void wrong_order(void **state)
 }
 
 /*
- * Makes a bitmap index of a pack in memory. Its only row has the bitmap of the
- * object `raw`, and this bitmap is empty. The caller releases *file and *bytes.
+ * Makes a bitmap index of a pack in memory. Its only row is for the object with
+ * the id `raw`, and has an empty bitmap. The caller releases *file and *bytes.
  */
 static void make_empty(struct bitmap_file *file, struct buf *bytes,
 		       const struct pack *pack, const uint8_t *raw)

@@ -76,8 +76,9 @@ static int leave(void **state)
 
 /*
  * Adds `path` to a witness (a check for changes of files), and makes a change.
- * Then the witness must hold (find the files unchanged) if `holds` is true, and
- * must not hold otherwise. `kind`: which changes the witness notices.
+ * If `holds` is true, the witness must report that nothing has changed,
+ * otherwise that something has changed. `kind`: which changes the witness
+ * notices.
  */
 static void check(const char *path, enum sys_witness_kind kind,
 		  void (*change)(void), bool holds)
