@@ -151,6 +151,7 @@ static int send_revs(struct run *r, const struct repo *repo)
 		.shallow_nr = r->revs.shallow.nr,
 		.tags = {.each = r->a.include_tag ? each_tag : NULL, .ctx = r},
 		.filter = &r->a.filter.filter,
+		.filter_nested = true,
 		.thin = r->a.thin,
 		.ofs_delta = r->a.ofs_delta,
 	};

@@ -15,6 +15,7 @@
 #include "odb/odb-stored.h"
 #include "trees/treewalk.h"
 #include "walk/filter-walk.h"
+#include "walk/filtered.h"
 
 struct showing {
 	struct rev_list_run *r;
@@ -25,6 +26,8 @@ struct showing {
 	 */
 	struct filter_walk paths;
 	bool has_paths;
+	/* the root of the tree that is walked now (obj_pos) */
+	uint32_t root_pos;
 	/*
 	 * With has_paths: a walk without the filter, which finds the objects
 	 * that the filter leaves out.
@@ -332,18 +335,37 @@ static bool needs_trees(const struct rev_list_run *r)
 	       filter_takes_type(&r->filter.filter, OBJ_BLOB);
 }
 
-static int show_tree(struct showing *s, uint32_t tree_pos, const char *path,
-		     bool is_want)
+/*
+ * Show an object that the walk over a tree has met. The filter applies to a
+ * want that is met as an entry. The entries of a tree are skipped if neither
+ * the tree nor any entry can be shown.
+ */
+static int show_met(void *ctx, uint32_t obj_pos, enum object_type type,
+		    const char *path, size_t path_len, struct error *err)
+{
+	struct showing *s = ctx;
+	struct rev_list_run *r = s->r;
+
+	if (obj_pos != s->root_pos)
+		filtered_unspare(&r->unfiltered, obj_pos);
+	if (type == OBJ_TREE && !needs_trees(r) &&
+	    !bitset_get(&r->unfiltered, obj_pos))
+		return 1;
+	return show_object(s, obj_pos, type, path, path_len, err);
+}
+
+static int show_tree(struct showing *s, uint32_t tree_pos, const char *path)
 {
 	struct rev_list_run *r = s->r;
 	int ret;
 
+	s->root_pos = tree_pos;
 	if (!s->has_paths)
-		return treewalk_run(&s->tree, tree_pos, path, show_object, s,
+		return treewalk_run(&s->tree, tree_pos, path, show_met, s,
 				    r->err);
 	ret = filter_walk_run(&s->paths, tree_pos, path,
-			      is_want && bitset_get(&r->unfiltered, tree_pos),
-			      show_object, s, r->err);
+			      bitset_get(&r->unfiltered, tree_pos), show_object,
+			      s, r->err);
 	if (!ret && r->o.print_omitted)
 		ret = treewalk_run(&s->all, tree_pos, path, NULL, NULL, r->err);
 	return ret;
@@ -356,7 +378,11 @@ static int show_other(struct showing *s, size_t i)
 	const char *path = r->want_paths[i] ? r->want_paths[i] : "";
 
 	if (item->type == OBJ_TREE)
-		return show_tree(s, item->obj_pos, path, true);
+		return show_tree(s, item->obj_pos, path);
+	if (item->type == OBJ_BLOB && s->has_paths &&
+	    !bitset_get(&r->unfiltered, item->obj_pos))
+		return filter_walk_blob(&s->paths, item->obj_pos, path,
+					show_object, s, r->err);
 	switch (treewalk_see(&s->tree, item->obj_pos)) {
 	case 0:
 		return 0;
@@ -478,9 +504,12 @@ static int show_others(struct showing *s)
 {
 	int ret = 0;
 
+	if (filtered_may_nest(&s->r->wants))
+		s->paths.spared = &s->r->unfiltered;
 	for (size_t i = 0; s->r->o.objects && i < s->r->wants.others.nr && !ret;
 	     i++)
 		ret = show_other(s, i);
+	s->paths.spared = NULL;
 	return ret;
 }
 
@@ -495,7 +524,7 @@ static int show_tree_of(struct showing *s, uint32_t commit_nr)
 	    is_left_out(r, c->obj_pos))
 		return 0;
 	ret = history_tree(&r->walk.history, commit_nr, &tree_pos, r->err);
-	return ret < 0 ? ret : show_tree(s, tree_pos, "", false);
+	return ret < 0 ? ret : show_tree(s, tree_pos, "");
 }
 
 /*
@@ -545,23 +574,10 @@ static int note_rest(struct showing *s)
 static int filter_roots(struct rev_list_run *r, const uint32_t *commits,
 			size_t nr)
 {
-	const struct history_commit *all = r->walk.history.commits;
-	int ret = 0;
-
 	if (!r->filter.filter.nr || !r->wants.others.nr)
 		return 0;
-	for (size_t i = 0; i < nr && !ret; i++) {
-		const struct history_commit *c = &all[commits[i]];
-		uint32_t tree_pos;
-
-		if (!c->parsed || c->missing)
-			continue;
-		ret = history_tree(&r->walk.history, commits[i], &tree_pos,
-				   r->err);
-		if (!ret && bitset_get(&r->unfiltered, tree_pos))
-			bitset_unset(&r->unfiltered, tree_pos);
-	}
-	return ret;
+	return filtered_unspare_roots(&r->unfiltered, &r->walk, commits, nr,
+				      r->err);
 }
 
 static int start_paths(struct showing *s)

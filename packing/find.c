@@ -255,6 +255,7 @@ static int find_by_walk(struct finding *g, struct error *err)
 		.threads = g->threads,
 		.progress = g->options->progress,
 		.filter = f->request->filter,
+		.spare_nested = !f->request->filter_nested,
 		.grouping = f->grouping,
 		.missing_blobs = f->request->promised_missing,
 	};

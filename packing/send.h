@@ -138,6 +138,12 @@ struct packing_request {
 	 * NULL: no filter.
 	 */
 	const struct filter *filter;
+	/*
+	 * true: a walk may also leave out a want that is the root tree of a
+	 * commit or an entry of a want before it, as pack-objects of stock Git
+	 * does. false, for all fetches: each want is sent.
+	 */
+	bool filter_nested;
 	const struct packing_elsewhere *elsewhere; /* NULL: none */
 	/*
 	 * Make a thin pack: a delta may have a base that the pack lacks and the

@@ -73,6 +73,7 @@ static int walk_again(struct bitset *passed, const struct filter_split *split,
 /* A walk over the trees of found commits. */
 struct local {
 	struct bitset *passed;
+	struct bitset spared; /* see filtered.h */
 	struct treewalk tree;
 	struct filter_walk walk;
 	struct error *err;
@@ -107,15 +108,32 @@ static int exclude_others(struct local *l, const struct filter_split *split)
 	return 0;
 }
 
-static int pass_wants(struct local *l, const struct walk_tips *wants)
+static int pass_want(struct local *l, const struct walk_item *item)
 {
+	bool is_spared = bitset_get(&l->spared, item->obj_pos);
+
+	if (item->type == OBJ_TREE)
+		return filter_walk_run(&l->walk, item->obj_pos, "", is_spared,
+				       pass, l, l->err);
+	if (!is_spared)
+		return filter_walk_blob(&l->walk, item->obj_pos, "", pass, l,
+					l->err);
+	bitset_set(l->passed, item->obj_pos);
+	return 0;
+}
+
+static int pass_wants(struct local *l, const struct filter_split *split)
+{
+	const struct walk_tips *wants = split->wants;
 	int ret = 0;
 
+	for (size_t i = 0; i < wants->commit_nr; i++) {
+		uint32_t c = wants->commits[i];
+
+		bitset_set(l->passed, split->walk->history.commits[c].obj_pos);
+	}
 	for (size_t i = 0; i < wants->others.nr && !ret; i++)
-		if (wants->others.items[i].type == OBJ_TREE)
-			ret = filter_walk_run(&l->walk,
-					      wants->others.items[i].obj_pos,
-					      "", true, pass, l, l->err);
+		ret = pass_want(l, &wants->others.items[i]);
 	return ret;
 }
 
@@ -157,12 +175,29 @@ static void pass_others(struct local *l, const struct filter_split *split,
 	}
 }
 
+/*
+ * Set *spared to the wants that pass the filter in any case, if the walk does
+ * not meet them as entries of other wants. Returns 0 or a negative error code.
+ */
+static int spare_wants(struct bitset *spared, const struct filter_split *split,
+		       struct error *err)
+{
+	const struct revwalk_result *revs = &split->found->revs;
+	int ret = filtered_spared(spared, split->walk, split->wants, false,
+				  err);
+
+	if (ret < 0 || !split->wants->others.nr)
+		return ret;
+	return filtered_unspare_roots(spared, split->walk, revs->commits,
+				      revs->nr, err);
+}
+
 static int walk_local(struct bitset *passed, const struct filter_split *split,
 		      const struct filter *filter, struct error *err)
 {
 	struct walk *w = split->walk;
 	struct local l = {.passed = passed, .err = err};
-	int ret = filtered_spared(passed, w, split->wants, false, err);
+	int ret = spare_wants(&l.spared, split, err);
 
 	if (treewalk_init(&l.tree, &w->space, w->reader) < 0)
 		ret = error_nomem(err);
@@ -171,13 +206,18 @@ static int walk_local(struct bitset *passed, const struct filter_split *split,
 	if (!ret)
 		ret = filter_walk_init(&l.walk, filter, &l.tree, err);
 	if (!ret)
-		ret = pass_wants(&l, split->wants);
+		l.walk.spared = filtered_may_nest(split->wants) ? &l.spared
+								: NULL;
+	if (!ret)
+		ret = pass_wants(&l, split);
+	l.walk.spared = NULL;
 	if (!ret)
 		ret = pass_commits(&l, split, filter);
 	if (!ret)
 		pass_others(&l, split, filter);
 	filter_walk_release(&l.walk);
 	treewalk_release(&l.tree);
+	bitset_release(&l.spared);
 	return ret;
 }
 
@@ -186,10 +226,9 @@ int filter_split_passed(struct bitset *passed, const struct filter_split *split,
 {
 	int ret;
 
-	if (filter_needs_paths(filter) && split->promisor)
-		return walk_local(passed, split, filter, err);
-	if (filter_needs_paths(filter))
-		return walk_again(passed, split, filter, err);
-	ret = filtered_spared(passed, split->walk, split->wants, false, err);
+	if (filter_needs_paths(filter) || filtered_may_nest(split->wants))
+		return split->promisor ? walk_local(passed, split, filter, err)
+				       : walk_again(passed, split, filter, err);
+	ret = spare_wants(passed, split, err);
 	return ret < 0 ? ret : ask_all(passed, split, filter, err);
 }

@@ -172,6 +172,33 @@ test_expect_success 'malformed filters' '
 	grep -a "ERR unable to access sparse blob" answer
 '
 
+# A lazy fetch names trees and blobs, and its filter applies to all others.
+for server in server loose
+do
+	for f in blob:none tree:0 sparse:oid=main:big combine:blob:none+tree:1
+	do
+		test_expect_success "$f of $server spares blobs in wanted trees" '
+			rm -rf treeless &&
+			stock clone -q --bare --single-branch --no-tags \
+				--filter=tree:0 "file://$PWD/$server.git" \
+				treeless &&
+			stock -C $server.git ls-tree -r -t --object-only main \
+				>wanted &&
+			stock -C $server.git rev-parse "main^{tree}" >>wanted &&
+			stock_client -C treeless \
+				-c fetch.negotiationAlgorithm=noop fetch -q \
+				"$UP" origin --no-tags --no-write-fetch-head \
+				--recurse-submodules=no --filter=$f --stdin \
+				<wanted &&
+			test_served_by_us &&
+			GIT_NO_LAZY_FETCH=1 stock -C treeless cat-file \
+				--batch-check <wanted >got &&
+			! grep missing got &&
+			test $(wc -l <got) = $(wc -l <wanted)
+		'
+	done
+done
+
 test_expect_success 'a hook gets the filter' '
 	cat >hook <<-\EOF &&
 	#!/bin/sh

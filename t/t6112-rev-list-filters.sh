@@ -250,6 +250,71 @@ test_expect_success 'a wanted tree that is also the tree of a commit' '
 	)
 '
 
+# A want that the walk has met as an entry of a want before it is filtered like
+# any other object.
+test_expect_success 'wants that are also entries of other wants' '
+	stock init -q nested && (
+		cd nested && mkdir -p d/e && echo a >a && echo b >d/b &&
+		echo c >d/e/c && stock add . && stock commit -q -m one &&
+		stock tag blob HEAD:d/b && stock tag deep HEAD:d/e &&
+		stock tag -a -m dir dir HEAD:d && stock tag root HEAD^{tree} &&
+		stock tag -a -m ablob ablob HEAD:d/b &&
+		for tips in --all "dir blob" "blob dir" "dir ablob root" \
+			"root dir deep blob" "deep dir" "main dir blob deep"
+		do
+			for f in blob:none blob:limit=1 tree:0 tree:1 tree:2 \
+				object:type=blob object:type=tree \
+				object:type=commit object:type=tag
+			do
+				echo "$tips: $f" &&
+				stock rev-list --objects --filter=$f $tips \
+					>../all &&
+				awk "!seen[\$1]++" ../all >../expect &&
+				"$GIT" rev-list --objects --filter=$f $tips \
+					>../actual &&
+				test_cmp ../expect ../actual &&
+				"$GIT" rev-list --objects --count --filter=$f \
+					$tips >../count &&
+				test $(wc -l <../expect) -eq $(cat ../count) &&
+				case $tips in
+				--all) echo ;;
+				*) printf "%s\n" $tips ;;
+				esac >../in &&
+				case $tips in --all) all=--all ;; *) all= ;; esac &&
+				"$GIT" pack-objects --revs $all --stdout -q \
+					--filter=$f <../in >../f.pack &&
+				(cd .. && stock index-pack -o f.idx f.pack \
+					>out && stock show-index <f.idx) |
+					cut -d" " -f2 | LC_ALL=C sort \
+					>../packed &&
+				cut -d" " -f1 ../expect | LC_ALL=C sort \
+					>../sorted &&
+				test_cmp ../sorted ../packed &&
+				rm -f ../f.* || return 1
+			done
+		done
+	)
+'
+
+test_expect_success 'a blob without a path and sparse patterns' '
+	(
+		cd nested &&
+		for pattern in "*" "/d/b" "b"
+		do
+			oid=$(echo "$pattern" | stock hash-object -w --stdin) &&
+			for tips in "blob ablob" "main:d/b deep" "main blob"
+			do
+				for how in "" --filter-provided-objects
+				do
+					same rev-list --objects $how \
+						--filter=sparse:oid=$oid $tips ||
+						return 1
+				done
+			done
+		done
+	)
+'
+
 test_expect_success 'the same filters in other commands' '
 	test_expect_code 128 "$GIT" -C shared rev-list --objects \
 		--filter=auto main 2>err &&

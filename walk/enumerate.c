@@ -29,6 +29,11 @@ struct enumerate {
 	struct filter_walk paths;
 	bool has_paths;
 	/*
+	 * with a filter: the objects that pass in any case (see filtered.h),
+	 * indexed by obj_pos
+	 */
+	struct bitset spared;
+	/*
 	 * Trees and blobs of the wanted commits that the newest uninteresting
 	 * commit does not have at the same path (see use_tree_changes in
 	 * walk.h). The list may have an object twice, and may have
@@ -61,8 +66,9 @@ static int emit(struct enumerate *e, const struct walk_item *item,
 	return ret;
 }
 
-static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
-			  const char *path, size_t path_len, struct error *err)
+/* Adds an object that the filter has let pass to the result. */
+static int emit_passed(void *ctx, uint32_t obj_pos, enum object_type type,
+		       const char *path, size_t path_len, struct error *err)
 {
 	struct enumerate *e = ctx;
 	const struct walk_item item = {
@@ -76,16 +82,45 @@ static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
 							      : 0;
 }
 
+/*
+ * Adds an object to the result before the filter is applied. The entries of a
+ * tree are skipped if neither the tree nor any entry can pass the filter.
+ */
+static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
+			  const char *path, size_t path_len, struct error *err)
+{
+	struct enumerate *e = ctx;
+
+	if (path_len && !e->options->spare_nested)
+		filtered_unspare(&e->spared, obj_pos);
+	if (type == OBJ_TREE && !takes_type(e, OBJ_TREE) &&
+	    !takes_type(e, OBJ_BLOB) && !bitset_get(&e->spared, obj_pos))
+		return 1;
+	return emit_passed(e, obj_pos, type, path, path_len, err);
+}
+
 /* Adds a tree and all objects below it to the result. */
-static int emit_tree(struct enumerate *e, uint32_t tree_pos, bool is_want,
-		     struct error *err)
+static int emit_tree(struct enumerate *e, uint32_t tree_pos, struct error *err)
 {
 	if (!e->has_paths)
 		return treewalk_run(&e->tree, tree_pos, "", emit_from_walk, e,
 				    err);
 	return filter_walk_run(&e->paths, tree_pos, "",
-			       is_want && !e->options->filter_wants,
-			       emit_from_walk, e, err);
+			       bitset_get(&e->spared, tree_pos), emit_passed, e,
+			       err);
+}
+
+/* Adds a wanted tag, tree or blob to the result, and what the tree reaches. */
+static int emit_want(struct enumerate *e, const struct walk_item *item,
+		     struct error *err)
+{
+	if (item->type == OBJ_TREE)
+		return emit_tree(e, item->obj_pos, err);
+	if (item->type == OBJ_BLOB && e->has_paths &&
+	    !bitset_get(&e->spared, item->obj_pos))
+		return filter_walk_blob(&e->paths, item->obj_pos, "",
+					emit_passed, e, err);
+	return emit(e, item, err);
 }
 
 /*
@@ -102,14 +137,12 @@ static int take_others(struct enumerate *e, const struct walk_items *others,
 		if (item->type == OBJ_TREE && exclude)
 			ret = treewalk_run(&e->tree, item->obj_pos, "", NULL, e,
 					   err);
-		else if (item->type == OBJ_TREE)
-			ret = emit_tree(e, item->obj_pos, true, err);
 		else if (exclude)
 			ret = treewalk_see(&e->tree, item->obj_pos) < 0
 				      ? error_nomem(err)
 				      : 0;
 		else
-			ret = emit(e, item, err);
+			ret = emit_want(e, item, err);
 		if (ret < 0)
 			return ret;
 	}
@@ -334,7 +367,7 @@ static int emit_by_path(struct enumerate *e, struct error *err)
 	for (size_t i = 0; i < e->result->revs.nr && !ret; i++) {
 		uint32_t c = walk_result_commit(e->result, i);
 
-		ret = emit_tree(e, h->commits[c].tree_pos, false, err);
+		ret = emit_tree(e, h->commits[c].tree_pos, err);
 	}
 	return ret;
 }
@@ -437,6 +470,29 @@ static int check_there(struct enumerate *e, struct error *err)
 	return ret;
 }
 
+/* Prepares the filter of the result; does nothing if there is none. */
+static int start_filter(struct enumerate *e, const struct walk_tips *wants,
+			struct error *err)
+{
+	const struct revwalk_result *revs = &e->result->revs;
+	int ret;
+
+	if (!e->filter)
+		return 0;
+	ret = filtered_spared(&e->spared, e->w, wants, e->options->filter_wants,
+			      err);
+	if (!ret && wants->others.nr && !e->options->spare_nested)
+		ret = filtered_unspare_roots(&e->spared, e->w, revs->commits,
+					     revs->nr, err);
+	if (ret < 0 || !filter_needs_paths(e->filter))
+		return ret;
+	ret = filter_walk_init(&e->paths, e->filter, &e->tree, err);
+	if (filtered_may_nest(wants) && !e->options->spare_nested)
+		e->paths.spared = &e->spared;
+	e->has_paths = !ret;
+	return ret;
+}
+
 static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
 			     const struct walk_tips *haves, struct error *err)
 {
@@ -449,16 +505,16 @@ static int enumerate_objects(struct enumerate *e, const struct walk_tips *wants,
 	if (!ret && e->options->exclude_boundary &&
 	    !e->result->uninteresting.bits)
 		ret = exclude_boundary(e, err);
-	if (!ret && e->filter && filter_needs_paths(e->filter)) {
-		ret = filter_walk_init(&e->paths, e->filter, &e->tree, err);
-		e->has_paths = !ret;
-	}
+	if (!ret)
+		ret = start_filter(e, wants, err);
 	if (!ret)
 		ret = take_others(e, &wants->others, false, err);
+	e->paths.spared = NULL;
 	if (!ret)
 		ret = emit_trees(e, wants, err);
 	if (!ret && e->filter)
-		ret = filtered_result(e->result, e->w, wants, e->options, err);
+		ret = filtered_result(e->result, e->w, e->filter, &e->spared,
+				      err);
 	if (!ret)
 		ret = check_there(e, err);
 	return ret;
@@ -490,6 +546,7 @@ int walk_enumerate_commits(struct walk_result *result, struct walk *w,
 	if (e.has_paths)
 		filter_walk_release(&e.paths);
 	treewalk_release(&e.tree);
+	bitset_release(&e.spared);
 	free(e.changes.items);
 	return ret;
 }

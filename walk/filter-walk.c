@@ -114,18 +114,18 @@ int filter_load_sparse(struct filter *filter, struct odb_reader *reader,
 
 /*
  * Returns which sparse:oid parts of the filter include an entry: a mask in
- * which bit i stands for part i. fw->tree->path is the entry's path. `dir` is
- * the mask of the directory that has the entry.
+ * which bit i stands for part i. fw->tree->path is the entry's path, `name` the
+ * last component of this path. `dir` is the mask of the directory that has the
+ * entry.
  */
-static uint64_t taken_by(const struct filter_walk *fw,
-			 const struct tree_entry *entry, uint64_t dir)
+static uint64_t taken_by(const struct filter_walk *fw, const char *name,
+			 bool is_dir, uint64_t dir)
 {
 	uint64_t taken = 0;
 
 	for (size_t i = 0; i < fw->filter->sparse_nr; i++)
 		if (sparse_takes(fw->filter->sparse[i], fw->tree->path.data,
-				 entry->name, tree_entry_is_dir(entry),
-				 dir >> i & 1))
+				 name, is_dir, dir >> i & 1))
 			taken |= UINT64_C(1) << i;
 	return taken;
 }
@@ -293,7 +293,11 @@ static int visit_entry(const struct visit *v, const struct tree_entry *entry,
 	if (objspace_add(fw->tree->space, entry->oid, &obj_pos) < 0 ||
 	    treewalk_enter(fw->tree, entry) < 0)
 		return error_nomem(err);
-	place.taken = taken_by(fw, entry, dir->taken);
+	if (fw->spared && bitset_get(fw->spared, obj_pos) &&
+	    !bitset_get(&fw->tree->seen, obj_pos))
+		bitset_unset(fw->spared, obj_pos);
+	place.taken = taken_by(fw, entry->name, tree_entry_is_dir(entry),
+			       dir->taken);
 	place.hash = hash_add(hash_add(dir->hash, "/", 1), entry->name,
 			      entry->name_len);
 	ret = tree_entry_is_dir(entry)
@@ -354,10 +358,12 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos,
 	if (ret)
 		return ret < 0 ? ret : 0;
 	/*
-	 * Skip the entries of this tree: all of them are too deep to pass the
-	 * filter tree:<depth>.
+	 * Skip the entries of this tree if all of them are too deep to pass the
+	 * filter tree:<depth>. With fw->spared, as in stock Git, the entries of
+	 * a tree that passes are met even if they are too deep.
 	 */
-	if (filter->depth <= place->level)
+	if (filter->depth < place->level ||
+	    (filter->depth == place->level && !fw->spared))
 		return 0;
 	ret = is_to_walk(fw, tree_pos, place);
 	if (ret < 0)
@@ -380,6 +386,26 @@ void filter_walk_release(struct filter_walk *fw)
 	free(fw->places);
 }
 
+static int set_path(struct filter_walk *fw, const char *path)
+{
+	buf_reset(&fw->tree->path);
+	return buf_append_str(&fw->tree->path, path);
+}
+
+int filter_walk_blob(struct filter_walk *fw, uint32_t blob_pos,
+		     const char *path, treewalk_fn fn, void *ctx,
+		     struct error *err)
+{
+	struct visit v = {fw, fn, ctx};
+	struct place place = {.level = 1};
+
+	if (set_path(fw, path) < 0)
+		return error_nomem(err);
+	/* As in stock Git, the whole path counts as its last component. */
+	place.taken = taken_by(fw, path, false, 0);
+	return visit_blob(&v, blob_pos, &place, err);
+}
+
 int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
 		    bool is_wanted, treewalk_fn fn, void *ctx,
 		    struct error *err)
@@ -390,8 +416,7 @@ int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
 		.hash = hash_add(HASH_START, path, strlen(path)),
 	};
 
-	buf_reset(&fw->tree->path);
-	if (buf_append_str(&fw->tree->path, path) < 0)
+	if (set_path(fw, path) < 0)
 		return error_nomem(err);
 	return visit_tree(&v, tree_pos, &place, is_wanted, err);
 }

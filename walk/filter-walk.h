@@ -33,6 +33,14 @@ struct filter_walk {
 	 */
 	struct bitset excluded;
 	/*
+	 * borrowed, indexed by obj_pos: wants that pass in any case. If the
+	 * walk meets a want as the entry of a tree before the want is
+	 * delivered, the walk removes this want from the set. Set only while
+	 * wants are walked that may have other wants as entries, since then one
+	 * more level of trees is read. NULL: no want is removed
+	 */
+	struct bitset *spared;
+	/*
 	 * owned array, indexed by obj_pos. 0: the tree was not walked.
 	 * Otherwise one more than the smallest level at which the tree was
 	 * walked. A level is a depth plus one (see filter-walk.c)
@@ -65,6 +73,14 @@ void filter_walk_release(struct filter_walk *fw);
 int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
 		    bool is_wanted, treewalk_fn fn, void *ctx,
 		    struct error *err);
+
+/*
+ * Delivers a wanted blob that is not in fw->spared, if the blob passes the
+ * filter. The blob is at depth 0. Sparse patterns are matched with `path`.
+ */
+int filter_walk_blob(struct filter_walk *fw, uint32_t blob_pos,
+		     const char *path, treewalk_fn fn, void *ctx,
+		     struct error *err);
 
 /*
  * Returns 1 if an object meets the filter's conditions on type and size, 0 if

@@ -40,6 +40,46 @@ int filtered_spared(struct bitset *set, struct walk *w,
 	return 0;
 }
 
+void filtered_unspare(struct bitset *spared, uint32_t obj_pos)
+{
+	if (bitset_get(spared, obj_pos))
+		bitset_unset(spared, obj_pos);
+}
+
+int filtered_unspare_roots(struct bitset *spared, struct walk *w,
+			   const uint32_t *commits, size_t nr,
+			   struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < nr && !ret; i++) {
+		const struct history_commit *c =
+			&w->history.commits[commits[i]];
+		uint32_t tree_pos;
+
+		if (!c->parsed || c->missing)
+			continue;
+		ret = history_tree(&w->history, commits[i], &tree_pos, err);
+		if (!ret)
+			filtered_unspare(spared, tree_pos);
+	}
+	return ret;
+}
+
+bool filtered_may_nest(const struct walk_tips *wants)
+{
+	bool has_tree = false;
+
+	for (size_t i = 0; i < wants->others.nr; i++) {
+		enum object_type type = wants->others.items[i].type;
+
+		if (has_tree && type != OBJ_TAG)
+			return true;
+		has_tree |= type == OBJ_TREE;
+	}
+	return false;
+}
+
 /*
  * Removes from `commits` all commits that are not in the set `spared` (indexed
  * by obj_pos). Returns the number of commits that remain.
@@ -72,18 +112,12 @@ static void filter_commits(struct walk_result *result, const struct history *h,
 }
 
 int filtered_result(struct walk_result *result, struct walk *w,
-		    const struct walk_tips *wants,
-		    const struct walk_options *options, struct error *err)
+		    const struct filter *filter, const struct bitset *spared,
+		    struct error *err)
 {
-	struct bitset spared = BITSET_INIT;
-	int ret = filtered_spared(&spared, w, wants, options->filter_wants,
-				  err);
+	int ret = filtered_items(&result->objects, w, filter, spared, err);
 
-	if (!ret)
-		ret = filtered_items(&result->objects, w, options->filter,
-				     &spared, err);
-	if (!ret && !filter_takes_type(options->filter, OBJ_COMMIT))
-		filter_commits(result, &w->history, &spared);
-	bitset_release(&spared);
+	if (!ret && !filter_takes_type(filter, OBJ_COMMIT))
+		filter_commits(result, &w->history, spared);
 	return ret;
 }

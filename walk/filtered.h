@@ -24,17 +24,39 @@ int filtered_items(struct walk_items *items, struct walk *w,
  * that they name. If `filter_wants` is set, wants are filtered like other
  * objects, and the set stays empty. *set must be initialised. Returns 0 or
  * ERR_NOMEM.
+ *
+ * A bitmap query needs no more. A walk removes a want from the set if the walk
+ * meets the want in another way first, as stock Git does: as the root tree of a
+ * commit (filtered_unspare_roots), or as an entry of a want that comes before.
  */
 int filtered_spared(struct bitset *set, struct walk *w,
 		    const struct walk_tips *wants, bool filter_wants,
 		    struct error *err);
 
+/* Removes an object from the set `spared`. */
+void filtered_unspare(struct bitset *spared, uint32_t obj_pos);
+
 /*
- * Removes from *result all objects and commits that do not pass
- * options->filter. Returns 0 or a negative error code.
+ * Removes the root trees of commits (commit_nr) from the set `spared`. Commits
+ * that are missing or were not parsed are ignored. Returns 0 or a negative
+ * error code.
+ */
+int filtered_unspare_roots(struct bitset *spared, struct walk *w,
+			   const uint32_t *commits, size_t nr,
+			   struct error *err);
+
+/*
+ * Returns whether a wanted tree comes before another wanted tree or a wanted
+ * blob. Only then can a want be an entry of a want that comes before.
+ */
+bool filtered_may_nest(const struct walk_tips *wants);
+
+/*
+ * Removes from *result all objects and commits that are not in `spared` and do
+ * not pass the filter. Returns 0 or a negative error code.
  */
 int filtered_result(struct walk_result *result, struct walk *w,
-		    const struct walk_tips *wants,
-		    const struct walk_options *options, struct error *err);
+		    const struct filter *filter, const struct bitset *spared,
+		    struct error *err);
 
 #endif

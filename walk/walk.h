@@ -139,11 +139,15 @@ struct walk_options {
 	/* how walk_item.group is computed (object/path-group.h) */
 	enum path_grouping grouping;
 	/*
-	 * The filter of the result; NULL: none. The wants themselves pass in
-	 * any case, unless filter_wants is set. Not allowed with keep_lists.
+	 * The filter of the result; NULL: none. A want passes in any case,
+	 * unless filter_wants is set. As in stock Git, a want that is also the
+	 * root tree of a listed commit or an entry of a want before it does not
+	 * pass in any case, unless spare_nested is set. Not allowed with
+	 * keep_lists.
 	 */
 	const struct filter *filter;
 	bool filter_wants;
+	bool spare_nested;
 	/* number of threads; 0: the number that the walk's history uses */
 	unsigned threads;
 	/*

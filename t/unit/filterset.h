@@ -31,7 +31,7 @@ struct filterset {
 	/*
 	 * Indexed like r->objects: the object is a want, or a want is a tag
 	 * that leads to the object. Such an object always passes the filter,
-	 * unless filter_wants is set.
+	 * unless filter_wants is set. filterset_walk() changes this for a walk.
 	 */
 	bool *spared;
 };
@@ -70,6 +70,31 @@ static inline void filterset_find(struct filterset *s, const struct randrepo *r,
 		bool is_tree = o->type == OBJ_TREE;
 
 		filterset_find(s, r, o->refs[i], is_tree ? level + 1 : 2);
+	}
+}
+
+/* Set s->levels of all objects. */
+static inline void filterset_find_all(struct filterset *s,
+				      const struct randrepo *r)
+{
+	memset(s->levels, 0, RANDREPO_MAX * sizeof(*s->levels));
+	for (uint32_t i = 0; i < s->want_nr; i++) {
+		uint32_t nr = s->wants[i];
+
+		while (r->objects[nr].type == OBJ_TAG) {
+			s->levels[nr] = 1;
+			nr = r->objects[nr].refs[0];
+		}
+		/*
+		 * The entries of a spared tree have the depth 1. Any other
+		 * wanted tree itself has the depth 1, like the root tree of a
+		 * commit.
+		 */
+		filterset_find(s, r, nr,
+			       r->objects[nr].type == OBJ_TREE &&
+					       s->spared[nr] && !s->filter_wants
+				       ? 1
+				       : 2);
 	}
 }
 
@@ -124,25 +149,74 @@ static inline void filterset_init(struct filterset *s, struct randrepo *r,
 			randrepo_below(r, 3)
 				? r->commits[randrepo_below(r, r->commit_nr)]
 				: randrepo_below(r, r->nr));
+	filterset_find_all(s, r);
+}
+
+/* ---- requests that are answered by a walk */
+
+/* Mark in `met` the root trees of all commits that the wants reach. */
+static inline void filterset_meet_roots(const struct filterset *s,
+					const struct randrepo *r, bool *met)
+{
+	for (uint32_t nr = 0; nr < r->nr; nr++) {
+		const struct randrepo_object *o = &r->objects[nr];
+
+		if (o->type != OBJ_COMMIT || !s->levels[nr])
+			continue;
+		for (uint32_t i = 0; i < o->ref_nr; i++)
+			if (r->objects[o->refs[i]].type == OBJ_TREE)
+				met[o->refs[i]] = true;
+	}
+}
+
+/*
+ * Mark in `met` the entries that a filtered walk over a tree meets. `depth` is
+ * the depth of the entries.
+ */
+static inline void filterset_meet_entries(const struct filterset *s,
+					  const struct randrepo *r, uint32_t nr,
+					  uint64_t depth, bool *met)
+{
+	const struct randrepo_object *o = &r->objects[nr];
+	bool is_deep = filter_takes_type(&s->filter, OBJ_TREE) ||
+		       filter_takes_type(&s->filter, OBJ_BLOB) ||
+		       filter_needs_paths(&s->filter);
+
+	if (depth && (!is_deep || depth > s->filter.depth))
+		return;
+	for (uint32_t i = 0; i < o->ref_nr; i++) {
+		met[o->refs[i]] = true;
+		filterset_meet_entries(s, r, o->refs[i], depth + 1, met);
+	}
+}
+
+/*
+ * Change s->spared to what it is for a walk. A wanted tree or blob passes in
+ * any case only if the walk has not met it before, as the root tree of a commit
+ * or as an entry of a want that comes before.
+ */
+static inline void filterset_walk(struct filterset *s, const struct randrepo *r)
+{
+	bool *met = calloc(RANDREPO_MAX, sizeof(*met));
+	bool *done = calloc(RANDREPO_MAX, sizeof(*done));
+
+	assert_true(met && done);
+	filterset_meet_roots(s, r, met);
 	for (uint32_t i = 0; i < s->want_nr; i++) {
 		uint32_t nr = s->wants[i];
 
-		while (r->objects[nr].type == OBJ_TAG) {
-			s->levels[nr] = 1;
+		while (r->objects[nr].type == OBJ_TAG)
 			nr = r->objects[nr].refs[0];
-		}
-		/*
-		 * If wanted objects always pass the filter, the entries of a
-		 * wanted tree have the depth 1. If the filter also applies to
-		 * wanted objects, the wanted tree itself has the depth 1, like
-		 * the root tree of a commit.
-		 */
-		filterset_find(s, r, nr,
-			       r->objects[nr].type == OBJ_TREE &&
-					       !s->filter_wants
-				       ? 1
-				       : 2);
+		if (done[nr] || r->objects[nr].type == OBJ_COMMIT)
+			continue;
+		done[nr] = true;
+		s->spared[nr] = !met[nr];
+		if (r->objects[nr].type == OBJ_TREE)
+			filterset_meet_entries(s, r, nr, met[nr], met);
 	}
+	filterset_find_all(s, r);
+	free(met);
+	free(done);
 }
 
 static inline void filterset_release(struct filterset *s)

@@ -54,6 +54,7 @@ static void check_many(bool with_paths)
 		struct filterset s;
 
 		filterset_init(&s, &f.h.r, &f.w, with_paths);
+		filterset_walk(&s, &f.h.r);
 		/*
 		 * A split never applies the filter to wants. So requests that
 		 * apply the filter to wants are skipped.

@@ -68,6 +68,7 @@ static void random_filters(void **state)
 			struct filterset s;
 
 			filterset_init(&s, &f.h.r, &f.w, true);
+			filterset_walk(&s, &f.h.r);
 			check(&f, &s);
 			filterset_release(&s);
 		}
