@@ -32,8 +32,8 @@ struct mailmap_entry {
 	 */
 	struct mailmap_span old_name, old_email;
 	/*
-	 * the new name and address; p is NULL if the name or address does not
-	 * change
+	 * the new name and the new address; a span with p == NULL: this part
+	 * does not change
 	 */
 	struct mailmap_span name, email;
 	/* the number of the line, because a later line wins */

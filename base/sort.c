@@ -12,8 +12,8 @@
 
 /*
  * Number of bits of a digit of the radix sort: DIGIT_BITS_FEW for at most
- * FEW_MAX items, else DIGIT_BITS. A pass takes time for each possible value of
- * a digit, so large digits do not pay for few items.
+ * FEW_MAX items, else DIGIT_BITS. A pass also takes time for each possible
+ * value of a digit, so large digits would be slow for few items.
  */
 #define DIGIT_BITS 16
 #define DIGIT_BITS_FEW 8

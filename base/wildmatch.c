@@ -214,7 +214,7 @@ static const char *match_one(const char *p, char c, unsigned flags)
  * Skips the asterisks at `p` and returns the pattern after them. *deep is set
  * to whether the asterisks are a "**" that can match slashes. A slash after
  * such a "**" is skipped too, because the "**" may match no directory. Returns
- * NULL if the pattern ends here and so any remaining text matches.
+ * NULL if any remaining text matches, because the pattern ends here.
  */
 static const char *skip_stars(const char *p, const char *start, unsigned flags,
 			      bool *deep)

@@ -135,11 +135,12 @@ static bool ask_only(struct collection *c, uint64_t newest)
 }
 
 /*
- * Asks the store for its time. First writes the hint, and takes the time of
- * this file, which is certainly from the clock that also gives other files
- * their times. If the write fails, for example because the store is full, takes
- * the time in a response of the store. This time may be from the clock of
- * another machine. Returns 0, STORE_UNAVAILABLE, or a negative error code.
+ * Asks the store for its time. First writes the hint, and reads the
+ * modification time of this file. This time comes from the same clock as the
+ * times of other files. If the write fails, for example because the store is
+ * full, takes the time from a response of the store. Such a time may come from
+ * the clock of another machine. Returns 0, STORE_UNAVAILABLE, or a negative
+ * error code.
  */
 static int ask_time(struct collection *c, const struct generation *newest)
 {
@@ -318,7 +319,10 @@ static int note_record(struct collection *c, bool *is_live,
 static int read_records(struct collection *c, uint64_t newest)
 {
 	struct window *w = mem_calloc(1, sizeof(*w));
-	/* true: the newest generation has no successor yet, so it is live */
+	/*
+	 * Whether the next record to read is live. The newest record is live,
+	 * because it has no successor.
+	 */
 	bool is_live = true, is_done = false;
 	int ret = w ? 0 : error_nomem(c->err);
 

@@ -4,12 +4,13 @@
  * generation needs.
  *
  * A generation is live if it is the newest, or if its successor is younger than
- * the grace. A file is deleted if no live generation names it and it is older
- * than the grace. Both ages are measured by the clock of the store: the
- * collector writes the hint (a small file), and asks the store when the hint
- * was written. So the collector's own clock does not matter. If the store
- * accepts no file, the present time is the earlier one of two times: the time
- * of the collector's clock, and the time in a response of the store.
+ * the grace period ("the grace"), which the caller sets. A file is deleted if
+ * no live generation names it and it is older than the grace. Both ages are
+ * measured by the clock of the store: the collector writes the hint (a small
+ * file), and asks the store when the hint was written. So the collector's own
+ * clock does not matter. If the store accepts no file, the present time is the
+ * earlier one of two times: the time of the collector's clock, and the time in
+ * a response of the store.
  *
  * Why no new record names a deleted file: a new record names two kinds of
  * files. Some are files that the parent of the new record names. The parent was
@@ -44,8 +45,8 @@ struct generation_garbage {
 	/* number of files that a live generation names */
 	uint64_t kept_nr;
 	/*
-	 * number of files that no live generation names, but that are younger
-	 * than the grace
+	 * number of files that no live generation names, but that are too young
+	 * to delete (younger than the grace period)
 	 */
 	uint64_t young_nr;
 	/* number of records that were replaced by retired ones */

@@ -89,8 +89,8 @@ static bool is_over(const struct commit_member *m,
 	int64_t seconds = host->time(host->ctx) - m->session.start_time;
 
 	/*
-	 * Check the limit of session_ns by both clocks: the clock of now_ns()
-	 * may stop while the machine is suspended.
+	 * Measure the session's age by both clocks of the host: the monotonic
+	 * clock now_ns() may stop while the machine is suspended.
 	 */
 	return host->now_ns(host->ctx) - m->session.start_ns >= limit ||
 	       (seconds > 0 && (uint64_t)seconds > limit / 1000000000);
@@ -199,8 +199,8 @@ static int upload(struct upload *u, struct error *err)
 		all = nr + (u->hint > 0);
 	else if (threads > 1)
 		/*
-		 * Use one more thread for the check of `known`, so that it does
-		 * not wait for a file.
+		 * Use one more thread, so that the check of `known` does not
+		 * wait until a file is written.
 		 */
 		threads++;
 	if (!all)
@@ -247,9 +247,9 @@ struct commit {
 	int accepted;
 	struct generation next, found; /* owned */
 	/*
-	 * Owned: the generation that the caller passed in *base, set when *base
-	 * is replaced. The old generation is kept, because the changes may
-	 * borrow from it.
+	 * Owned: the generation that the caller passed in *base. Set when *base
+	 * is replaced, because the changes may still borrow from the old
+	 * generation.
 	 */
 	struct generation given;
 	/* owned: name and text of record `next` */
@@ -262,8 +262,8 @@ struct commit {
  * done. `result` is the result of making the record.
  *
  * - A member whose change is in the record gets `result`.
- * - A refused member keeps the reason of its refusal, if the record was made or
- *   no record was composed.
+ * - A refused member keeps the reason of its refusal if the record was made, or
+ *   if there was no record to make.
  * - If a record was composed but could not be made, a refused member gets
  *   GENERATION_BUSY, so that it tries again: a change in this record may have
  *   caused the refusal.
@@ -409,9 +409,9 @@ static int look_at(struct commit *c)
 		return STORE_AMBIGUOUS;
 	if (c->found.is_retired)
 		/*
-		 * A retired record has no token. A record is retired only long
-		 * after it was made. So this process can have made it only if a
-		 * change is older than its session_ns.
+		 * A retired record has no token. A record is retired long after
+		 * it was made. So if no change here is older than its
+		 * session_ns, another process made this record.
 		 */
 		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
 	return memcmp(c->found.token, c->next.token, sizeof(c->next.token))

@@ -44,7 +44,7 @@ int commit_upload(const struct generation_change *change,
 
 /*
  * Makes the next generation from `nr` (> 0) changes, whose files are written
- * already. Every member has its result afterwards. *base is used and replaced
+ * already. Afterwards, each member has its `result`. *base is used and replaced
  * as in generation_commit().
  */
 void commit_make(struct generation *base, const struct generation_place *place,

@@ -36,7 +36,10 @@ struct generation_group {
 	 * is no leader
 	 */
 	pthread_mutex_t lock;
-	/* signalled when changes were answered, or there is no leader */
+	/*
+	 * signalled when changes have their results, and when there is no
+	 * leader any more
+	 */
 	pthread_cond_t changed;
 	struct waiting *first, **last;
 	bool is_led;
@@ -191,8 +194,9 @@ static void tell_made(struct generation_group *group, struct generation *record,
 }
 
 /*
- * Makes one record of the changes of `members`. Sets *record as tell_made()
- * does.
+ * Makes one record of the changes of `members`. *record receives a copy of the
+ * new record for the hook `follow`. record->number is 0 if no record was made,
+ * or if there is no such hook.
  */
 static void make_record(struct generation_group *group,
 			struct generation *record,

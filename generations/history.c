@@ -205,8 +205,8 @@ int generation_read_hint(struct generation *out,
 	int ret = read_hint(out, place, err);
 
 	/*
-	 * Every record names files. So a hint without files is only a number,
-	 * or is malformed.
+	 * Every record names files. A hint that names no files holds only the
+	 * number of a record, or is malformed.
 	 */
 	if (!ret && !out->file_nr) {
 		generation_release(out);

@@ -17,8 +17,8 @@
  *	                                                 refs there, try n + 2
  *
  * After a failure, nothing is deleted. generation_collect()
- * (generations/collect.h) later removes files that no record names, after a
- * grace.
+ * (generations/collect.h) later removes files that no record names, once these
+ * files are older than a grace period.
  */
 #ifndef GENERATIONS_HISTORY_H
 #define GENERATIONS_HISTORY_H
@@ -85,10 +85,9 @@ int generation_read_info(struct generation *out, struct filestore_info *info,
  * number of a record that exists. If `at_least` is 0, the search starts at the
  * number in the hint, which costs one more request. The search sends two
  * requests if the start is the newest record, and three if the newest record is
- * the next one after the start. Otherwise, the number of requests is
- * logarithmic in the number of generations that the start is behind. Returns 0,
- * STORE_ABSENT if the repository has no generation, STORE_UNAVAILABLE, or an
- * error.
+ * the next one after the start. If the start is n generations older than the
+ * newest record, the search sends O(log n) requests. Returns 0, STORE_ABSENT if
+ * the repository has no generation, STORE_UNAVAILABLE, or an error.
  */
 int generation_newest(struct generation *out,
 		      const struct generation_place *place, uint64_t at_least,
@@ -272,8 +271,8 @@ struct generation_change {
 };
 
 /*
- * The result of generation_commit() and similar functions. They may also return
- * a negative error code; nothing was changed then.
+ * The result of generation_commit() and similar functions. These functions may
+ * also return a negative error code; then nothing was changed.
  */
 enum generation_commit_result {
 	GENERATION_COMMITTED = 0,
@@ -365,9 +364,9 @@ struct generation_session {
  * The first step of generation_commit(): checks a change, and writes its files.
  * `known` is the generation that the change was made from. Only its number (not
  * 0), its parent and its token are used. While the files are written, the
- * record of `known` is read from the store and compared. So if the store has
- * lost the repository, no record is made. No hint is written: the caller may
- * call generation_write_hint_record() after the second step. Returns 0,
+ * record of `known` is read from the store again. If the store has lost this
+ * record or has another one, no record is made. No hint is written: the caller
+ * may call generation_write_hint_record() after the second step. Returns 0,
  * GENERATION_STORE_DOWN, GENERATION_LOST, or a negative error code. If the
  * second step never follows, generation_collect() removes the files.
  */
@@ -467,10 +466,10 @@ void generation_group_set_hooks(struct generation_group *group,
  * Works like generation_session_commit() on the newest generation that the
  * group knows. Returns the same results. Several threads may call this
  * function. While one record is made, the changes that wait are collected for
- * the next record. If the store was restored from a backup, it may have another
- * generation with the number of the newest one that the group knows. If the
- * upload of a change has found this out (session.seen_token), the group
- * searches the newest generation in the store. See also
+ * the next record. A store that was restored from a backup may have another
+ * generation under the number of the newest generation that the group knows. If
+ * the upload of a change has found such a generation (session.seen_token), the
+ * group searches the store for the newest one. See also
  * generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,

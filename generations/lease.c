@@ -78,9 +78,10 @@ static int64_t ask_time(const struct generation_place *place, const char *name)
 }
 
 /*
- * Checks who wrote `seen`, the lease in the store. Returns 0 if it has the
- * token of *lease. Otherwise another holder wrote it: returns STORE_ABSENT if
- * it is older than `max_age` seconds, or STORE_CONFLICT if not.
+ * Checks who wrote the lease `seen`, which is in the store. Returns 0 if the
+ * lease has the token of *lease. Otherwise another holder wrote the lease. Then
+ * returns STORE_ABSENT if the lease is older than `max_age` seconds, or
+ * STORE_CONFLICT if not.
  */
 static int judge(const struct generation_lease *lease, const char *name,
 		 const struct seen *seen, int64_t max_age)

@@ -43,9 +43,9 @@ int generation_hint_name(struct buf *out, const char *repository,
 int generation_lease_name(struct buf *out, const char *repository,
 			  struct error *err);
 /*
- * Appends the common beginning of the names that the files of a repository's
- * generations have in the store. Returns 0, ERR_INVALID if the repository has
- * another form or is too long, or ERR_NOMEM.
+ * Appends the prefix that all file names of a repository's generations have in
+ * common. Returns 0, ERR_INVALID if the path of the repository is malformed or
+ * too long, or ERR_NOMEM.
  */
 int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);

@@ -33,8 +33,8 @@ struct cruft_options {
 	/* Write a cruft pack even if it has no objects. */
 	bool empty;
 	/*
-	 * Borrowed. If not NULL, the objects are sent to the sink as one pack;
-	 * no file is installed, and no times are written.
+	 * Borrowed. If not NULL, the sink receives the objects as one pack. In
+	 * this case, no file is installed, not even an .mtimes file.
 	 */
 	const struct pack_sink *sink;
 };

@@ -42,10 +42,10 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
  * pack of the snapshot.
  *
  * Packs that are not included are treated as packs that stay. Their objects
- * count as reached, so that the search from recent objects stops there. Objects
- * that the job's options leave out are marked as safe (not written). Nothing
- * else may have been added to the job. Returns 0 or a negative error code. The
- * caller releases *u in any case.
+ * count as reached, so the search from recent objects does not go beyond them.
+ * Objects that the job's options leave out are marked as safe, so they are not
+ * written. The job must be empty before the call. Returns 0 or a negative error
+ * code. The caller releases *u in any case.
  */
 int leftovers_list_cruft(struct unreachable *u, struct pack_job *job,
 			 const enum rollup_part *parts, int64_t expiry,

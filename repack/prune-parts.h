@@ -93,7 +93,8 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
 
 struct prune_unnamed {
 	/*
-	 * Owned: "<dir>/.tmp-...", without extension, of .pack files with .idx.
+	 * Owned. For each .pack file that has an .idx file: its path without
+	 * extension, "<dir>/.tmp-...".
 	 */
 	char **packs;
 	size_t pack_nr, pack_alloc;

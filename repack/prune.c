@@ -256,8 +256,8 @@ static int find_shallow(void *ctx, const struct oid *oid)
 
 /*
  * Returns whether a commit stays in the shallow boundary. In a partial clone,
- * the walk has not followed promised objects, so a commit in a pack may be
- * reachable.
+ * the walk has skipped promised objects, so it has not found every reachable
+ * commit. There, a commit that is in a pack stays too.
  */
 static bool keeps_shallow(void *ctx, const struct oid *oid)
 {

@@ -122,10 +122,9 @@ static int merge_now(struct midx_run *m, struct multi_pack_result *written,
 }
 
 /*
- * Merge layers of the multi-pack-index chain after a new layer was written. If
- * another process changes the chain meanwhile, only the merge is repeated.
- * Appending again would find no new packs, and *written would be empty.
- * Returns 0 or a negative error code.
+ * Merge layers of the multi-pack-index chain after a new layer was appended. If
+ * another process changes the chain meanwhile, repeat only the merge, and do
+ * not append the layer again. Returns 0 or a negative error code.
  */
 static int merge_layers(struct midx_run *m, struct multi_pack_result *written,
 			const struct multi_pack_options *o, struct error *err)
@@ -211,10 +210,10 @@ static int add_leaving(struct midx_run *m)
 
 /*
  * Write the multi-pack-index with a bitmap index. If the bitmap index needs
- * objects of cruft packs, write both again, with these packs. Write no bitmap
- * index if needed objects may be in alternates. Also write none if making the
- * bitmap index fails and no option asks for one. Returns 0 or a negative error
- * code.
+ * objects of cruft packs, write both indexes a second time, now covering the
+ * cruft packs. Write no bitmap index if needed objects may be in alternates.
+ * Also write none if making the bitmap index fails and no option asks for one.
+ * Returns 0 or a negative error code.
  */
 static int write_with_bitmap(struct midx_run *m,
 			     struct multi_pack_result *written,

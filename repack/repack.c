@@ -179,9 +179,9 @@ static bool is_leaving(void *ctx, const struct pack *pack)
 }
 
 /*
- * List the unreachable objects. Loose objects are listed too: a loose copy may
- * be newer than the packed copy, and then the objects that it reaches are
- * kept. Returns 0 or a negative error code.
+ * List the unreachable objects, also the loose ones. A loose copy may be newer
+ * than the packed copy of the object. Then the object is recent, and all
+ * objects that it reaches are kept. Returns 0 or a negative error code.
  */
 static int find_unreachable(struct run *r, struct error *err)
 {
@@ -423,9 +423,9 @@ static int write_midx(struct run *r, struct error *err)
 }
 
 /*
- * Keep packs whose modification time changed after the times of their objects
- * were collected. The copies in the new packs were written with older times.
- * The next repack uses the pack's new time. Returns 0 or ERR_NOMEM.
+ * Keep packs whose modification time changed after this repack read it. The
+ * objects of such a pack were written into new packs with older times. The next
+ * repack uses the pack's new time. Returns 0 or ERR_NOMEM.
  */
 static int spare_freshened(struct run *r, struct error *err)
 {
@@ -556,8 +556,8 @@ static int keep(struct run *r, struct error *err)
 
 /*
  * Publish the new pack for downloads from a web server, if the repository
- * publishes packs. After an error, there is only a warning: clones get all
- * bytes from this server. Returns 0 or ERR_NOMEM.
+ * publishes packs. A failure gives only a warning, because clones can still get
+ * all objects from the Git server. Returns 0 or ERR_NOMEM.
  */
 static int publish(struct run *r, struct error *err)
 {

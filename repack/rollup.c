@@ -39,8 +39,8 @@ struct rollup {
 	struct pack_job *job;
 	const struct rollup_options *options;
 	/*
-	 * indexed by obj_pos: objects that are in the list of objects to pack,
-	 * or left out
+	 * indexed by obj_pos: objects that need not be listed any more, because
+	 * they are in the list of objects to pack, or are left out
 	 */
 	struct bitset seen;
 	/*

@@ -49,9 +49,9 @@ struct rollup_options {
 	/*
 	 * Also list the objects that ROLLUP_INCLUDE and ROLLUP_OPEN packs
 	 * reach, unless an excluded pack has them. Missing objects are ignored.
-	 * The new pack and the excluded packs together are then closed. If
-	 * there are ROLLUP_OPEN packs, the walk stops at objects of
-	 * ROLLUP_EXCLUDE packs.
+	 * The new pack and the excluded packs together are then closed under
+	 * reachability. If there are ROLLUP_OPEN packs, the walk stops at
+	 * objects of ROLLUP_EXCLUDE packs.
 	 */
 	bool follow;
 };

@@ -46,7 +46,10 @@ int server_info_put_ref(struct buf *out, struct odb_reader *reader,
 
 		if (ret == ERR_MISSING && !odb_reader_has(reader, &ref->oid))
 			return 0;
-		/* If the target of a tag is damaged, the tag has one line. */
+		/*
+		 * A tag normally has a second line for its target. If the
+		 * target is damaged, write only the first line.
+		 */
 		if (ret < 0 && ret != ERR_MISSING &&
 		    !(ret == ERR_CORRUPT && can_read(reader, &ref->oid)))
 			return ret;

@@ -179,9 +179,9 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 
 /*
  * Find the unreachable objects that `pack`, a pack of an alternate, has. If
- * `times` is NULL, mark these objects as safe. For a cruft pack, `times` has
- * the times of its objects. Then the objects are not marked, but their times
- * are recorded (staying_mtime).
+ * `pack` is a cruft pack, `times` has the times of its objects, and these times
+ * are recorded (staying_mtime). For any other pack, `times` is NULL, and the
+ * objects are marked as safe.
  */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)

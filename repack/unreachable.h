@@ -44,7 +44,7 @@ struct unreachable_item {
 	/*
 	 * true: the object has a copy that is not removed: in a pack that
 	 * stays, or in an alternate. A copy in a cruft pack counts only if its
-	 * noted time is `mtime` or later.
+	 * time in the .mtimes file is `mtime` or later.
 	 */
 	bool is_safe;
 	/*
@@ -110,8 +110,8 @@ int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err);
 /*
  * Finds the type of a listed object that is to be packed. Returns 0; 1 if the
  * object cannot be packed, because it is a damaged loose object without a
- * packed copy; or a negative error code. After 1, u->warning names the object.
- * Its file should stay.
+ * packed copy; or a negative error code. After 1, u->warning names the object,
+ * and the caller should keep the file of the loose object.
  */
 int unreachable_type(struct unreachable *u, const struct unreachable_item *item,
 		     enum object_type *type, struct error *err);

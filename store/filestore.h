@@ -231,8 +231,9 @@ int filestore_get_range(struct filestore *store, void *out, const char *name,
  * STORE_ABSENT, STORE_UNAVAILABLE, or a negative error code.
  *
  * A store in a directory reads the whole file for its entity tag. For
- * info->now, it sets the modification time of the directory ".tmp" to the
- * present and reads it, because this needs no free space.
+ * info->now, the store sets the modification time of the directory ".tmp" to
+ * the present, and reads this time back. This works even if the file system is
+ * full.
  */
 int filestore_head(struct filestore *store, struct filestore_info *info,
 		   const char *name, struct error *err);
@@ -243,8 +244,9 @@ int filestore_head(struct filestore *store, struct filestore_info *info,
  *
  * Returns 0 if the file is written and durable, STORE_AMBIGUOUS,
  * STORE_UNAVAILABLE, or a negative error code. Returns STORE_CONFLICT if the
- * condition is false, also for STORE_REPLACE if there is no file. After
- * STORE_CONFLICT, the file that has the name is durable.
+ * condition is false. For STORE_REPLACE, a file that does not exist is a
+ * conflict too. After STORE_CONFLICT, the file that already has this name is
+ * durable.
  */
 int filestore_put(struct filestore *store, char *etag, const char *name,
 		  const void *bytes, size_t len,

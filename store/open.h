@@ -16,7 +16,7 @@
  * If settings->keys is NULL, the keys are those of the process
  * (store_keys_find()). Returns 0 with *out owned by the caller
  * (filestore_close()), ERR_INVALID if the URL has another form, or an error of
- * the kind of store.
+ * the function that opens this kind of store.
  */
 int store_open_url(struct filestore **out, const char *url,
 		   const struct store_s3_settings *settings, struct error *err);

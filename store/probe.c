@@ -12,7 +12,7 @@
 
 /* enough for "probe/<16 digits>/create-<round>" */
 #define NAME_LEN 64
-/* enough for the number of a writer */
+/* size of a buffer for a writer's number: decimal digits and a NUL */
 #define CONTENT_LEN 16
 
 struct probe {

@@ -148,8 +148,8 @@ int relay_ask(struct relay *relay, struct buf *answer,
 		return ret == ERR_NOMEM ? ret : RELAY_AWAY;
 	if (ret) {
 		/*
-		 * The relay did not receive the whole question, so it will not
-		 * act on it.
+		 * The relay did not receive the whole question, so the relay
+		 * will not act on this question.
 		 */
 		ret = ret == ERR_NOMEM ? ret : RELAY_AWAY;
 	} else {

@@ -87,10 +87,10 @@ int store_relay_open(struct filestore **out, struct relay *relay, uint8_t which,
 /* ---- for the relay */
 
 /*
- * Answers a question. `kind` is its kind, RELAY_READ or RELAY_PUT, and
- * *question has the fields after the kind. `stores` has `store_nr` stores.
- * Replaces *answer. Returns 0; ERR_PEER if the question has no valid form; or
- * ERR_NOMEM.
+ * Answers one question of a client of the relay. `kind` is RELAY_READ or
+ * RELAY_PUT. *question holds the fields that follow the kind. `stores` is an
+ * array of `store_nr` stores. The answer replaces the content of *answer.
+ * Returns 0; ERR_PEER if the question has no valid form; or ERR_NOMEM.
  */
 int relay_answer(struct buf *answer, struct filestore *const *stores,
 		 size_t store_nr, uint8_t kind, struct cursor *question,

@@ -200,8 +200,9 @@ static int finish_reading(struct reading *r)
 		return STORE_CONFLICT;
 	}
 	/*
-	 * Status 416: the range is not in the file. A range up to the end of
-	 * the file may be empty.
+	 * Status 416: the range is not in the file. This is no error if the
+	 * range is empty: it starts at the end of the file, and has no fixed
+	 * length.
 	 */
 	if (status == 416 && !r->has_begun)
 		return r->len == STORE_TO_END && r->answer.total == r->off
@@ -339,8 +340,8 @@ static int put_whole(struct s3 *s3, char *etag, const char *name,
 	if (!ret && answer.status != 200)
 		ret = s3_fail(&call, &answer, err);
 	/*
-	 * S3 answers "not found" to a put that should replace a file with an
-	 * entity tag, if there is no file. This is a conflict.
+	 * If a put should replace a file that does not exist, S3 answers "not
+	 * found". Report this as a conflict.
 	 */
 	if (ret == STORE_ABSENT)
 		ret = condition->kind == STORE_REPLACE

@@ -45,9 +45,8 @@ struct xml {
 	struct xml_name names[XML_DEPTH_MAX];
 	size_t depth;
 	/*
-	 * owned: the text of the innermost open element, without entities. The
-	 * text is emptied when an element begins, and after an element has
-	 * ended.
+	 * Owned: the decoded text of the innermost open element. It is emptied
+	 * when an element begins, and after an element has ended.
 	 */
 	struct buf text;
 	/*

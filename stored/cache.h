@@ -164,9 +164,9 @@ struct stored_gather {
 
 /*
  * Brings all needed files into the cache. If the bundle is missing or damaged,
- * its files are downloaded one by one. Returns 0, a negative result of also(),
- * ERR_MISSING if the store lacks a file, ERR_CORRUPT if the content of a file
- * is wrong, ERR_IO or another error.
+ * its files are downloaded one by one. Returns 0, a negative result of the
+ * callback `also`, ERR_MISSING if the store lacks a file, ERR_CORRUPT if the
+ * content of a file is wrong, ERR_IO or another error.
  */
 int stored_gather(const struct stored_gather *gather, struct error *err);
 

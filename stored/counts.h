@@ -27,15 +27,15 @@ void stored_counts_close(struct stored_counts *counts);
 /* From now on, counts all requests that are sent to `store`. */
 void stored_counts_watch(struct stored_counts *counts, struct filestore *store);
 
-/* How a request for a repository got its local copy. */
+/* How a request for a repository was answered. */
 enum stored_lookup {
-	/* by the copy as it was */
+	/* from the local copy as it was */
 	STORED_LOOKUP_HIT,
-	/* by the copy, after it was brought to a newer generation */
+	/* from a local copy that was first updated to a newer generation */
 	STORED_LOOKUP_REFRESHED,
-	/* by a copy that was made */
+	/* from a local copy that was made for this request */
 	STORED_LOOKUP_MADE,
-	/* by an old copy, because the store did not answer */
+	/* from an old local copy, because the store did not answer */
 	STORED_LOOKUP_STALE,
 	/* the store does not have the repository */
 	STORED_LOOKUP_MISSING,

@@ -137,10 +137,10 @@ static void choose_bundle(struct gathering *g)
 }
 
 /*
- * Adds missing files to the tasks. `from_bundle` true: the files that the
- * bundle probably has; false: all others. The order of the record tells which
- * these are: it lists files that are in the bundle before the bundle, and files
- * of later pushes after it.
+ * Adds missing files to the download tasks. With `from_bundle`, adds only files
+ * that the side bundle probably has; otherwise adds all other missing files. A
+ * record lists its side bundle after the files in the bundle, and before the
+ * files of later pushes.
  */
 static void list_tasks(struct gathering *g, bool from_bundle)
 {

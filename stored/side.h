@@ -9,10 +9,9 @@
  *	config                     >  also in the file objects/pack/side-files
  *	reftable/0x5-0x5-1.ref    /
  *
- * The bundle is a file of the record, and it is in no directory of a
- * repository. Each file of the generation is also in the store by itself. So a
- * bundle may be old or missing. Documentation/format/side-files.md has the
- * bytes.
+ * The record lists the bundle, but no local copy of the repository has it. The
+ * store also has each small file by itself. So a bundle may be outdated or
+ * missing. Documentation/format/side-files.md has the bytes.
  */
 #ifndef STORED_SIDE_H
 #define STORED_SIDE_H

@@ -19,7 +19,10 @@ struct linking {
 	 * links to them are safe
 	 */
 	bool are_replaced;
-	/* Returns whether the stage gets the file. NULL: it gets all files. */
+	/*
+	 * Returns whether to link or copy the file. NULL: all files are linked
+	 * or copied.
+	 */
 	bool (*wants)(const char *from, const char *name);
 	struct error *err;
 };
@@ -66,8 +69,8 @@ static int link_file(const char *from, const char *to, struct error *err)
 	int ret = real ? sys_link(real, to, err) : error_recorded(err, ERR_IO);
 
 	/*
-	 * 1: the target is on another file system, or the system forbids hard
-	 * links to files of other users.
+	 * If ret is 1, no hard link is possible: the target is on another file
+	 * system, or the system forbids hard links to files of other users.
 	 */
 	if (ret > 0 && has_ending(from, fixed_endings))
 		ret = sys_symlink(real, to, err);
@@ -184,8 +187,8 @@ static bool wants_info(const char *from, const char *name)
 }
 
 /*
- * Returns whether the operator of the repository has made this file of the git
- * directory, so that a stage gets it.
+ * Returns whether a stage gets this file of the git directory. It gets the
+ * files that the operator of the repository may have made.
  */
 static bool wants_top(const char *from, const char *name)
 {

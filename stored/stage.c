@@ -21,7 +21,9 @@ struct making {
 	/* owned: objects of the source */
 	struct odb *odb;
 	struct refs *refs; /* owned: refs of the stage */
-	/* packs of the source, without its alternates */
+	/*
+	 * packs of the source repository, without the packs of its alternates
+	 */
 	struct named_packs packs;
 	char *pack_dir, *pack_base; /* owned */
 	struct error *err;

@@ -62,10 +62,10 @@ struct stored_written {
  * generation with which the directory was compared; it is zeroed if the
  * repository does not exist. The call may replace *base by a newer generation.
  *
- * Files of the directory that the base also has are not uploaded again. All
- * other files of the base are dropped. Without `drops_objects`, changes of
- * other writers since the base are kept: their packs and refs stay in the new
- * generation.
+ * Files of the directory that the base also has are not uploaded again. Files
+ * of the base that the directory lacks are dropped. Without `drops_objects`,
+ * changes that other writers made after the base are kept: their packs and refs
+ * stay in the new generation.
  *
  * Returns 0, ERR_DENIED if a change of another writer conflicts with this one,
  * ERR_IO if the store does not answer, or another negative error code. After an

@@ -215,7 +215,8 @@ struct visit {
 };
 
 /*
- * Visits the updates of refs that sort before `name`, or all if `name` is NULL.
+ * Visits the updates of refs that sort before `name`. If `name` is NULL, visits
+ * all updates that are left.
  */
 static int pass_updates(struct visit *v, const char *name)
 {

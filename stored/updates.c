@@ -41,8 +41,8 @@ static void stack_release(struct stack *s)
 /* ---- the tables of the record */
 
 /*
- * Adds a table of the record to the text of tables.list. Sets s->index to a
- * larger number than the update indexes of this table.
+ * Adds a table of the record to the text of tables.list. Afterwards, s->index
+ * is larger than every update index of this table.
  */
 static int add_table(struct stack *s, const char *name, struct error *err)
 {

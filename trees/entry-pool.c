@@ -216,8 +216,9 @@ static void grow_slots(struct entry_pool *pool)
 }
 
 /*
- * Prefetches the numbered entry that a waiting entry with this hash will most
- * likely be compared with.
+ * Prefetches the numbered entry in the slot of this hash. An entry that waits
+ * for a number, and has this hash, will most likely be compared with the
+ * prefetched one.
  */
 static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 {

@@ -61,8 +61,8 @@ struct pool_slot {
 struct entry_pool {
 	/*
 	 * Owned: entries one after the other, each aligned to a word. The
-	 * number of an entry is its index in this array. Waiting entries are at
-	 * [used, end).
+	 * number of an entry is its index in this array. Entries that wait for
+	 * a number are at [used, end).
 	 */
 	uint64_t *words;
 	size_t used, end, alloc;

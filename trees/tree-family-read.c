@@ -276,8 +276,8 @@ static void prefetch(const struct tree_families *f, uint32_t tree)
 }
 
 /*
- * Reads the heir of the topmost base: its last delta, which replaces the base
- * in memory.
+ * Reads the heir of the base that is on top of the stack r->frames. The heir is
+ * the last delta of this base, and replaces the base in memory.
  */
 static int read_heir(struct tree_family_reader *r, struct error *err)
 {
@@ -298,7 +298,7 @@ static int read_heir(struct tree_family_reader *r, struct error *err)
 	return ret;
 }
 
-/* Reads the next delta of the topmost base. */
+/* Reads the next delta of the base that is on top of the stack r->frames. */
 static int read_next(struct tree_family_reader *r, struct error *err)
 {
 	const struct tree_families *f = r->f;

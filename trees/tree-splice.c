@@ -137,8 +137,8 @@ static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 }
 
 /*
- * Takes the bytes [off, end) of the base, a part of entry i of the base, as
- * bytes of the new tree.
+ * Takes the bytes [off, end) of the base as bytes of the new tree. These bytes
+ * are a part of the base's entry i.
  */
 static int take_piece(struct tree_splice *s, const struct tree_starts *base,
 		      uint32_t i, uint32_t off, uint32_t end)
@@ -284,9 +284,9 @@ static int take_copy(struct tree_splice *s, const struct tree_starts *base,
 		ret = take_piece(s, base, i - 1, op->off,
 				 min_u32(starts[i], end));
 	/*
-	 * The copy has begun in the middle of an entry of the new tree. Take
-	 * entries of the base as bytes until an entry of the new tree ends
-	 * where an entry of the base ends.
+	 * The copy may begin in the middle of an entry of the new tree. Then
+	 * take entries of the base as plain bytes, until an entry of the new
+	 * tree and an entry of the base end at the same byte.
 	 */
 	for (; !ret && s->part.len && starts[i] < end; i++)
 		ret = take_piece(s, base, i, starts[i],

@@ -68,7 +68,7 @@ struct tree_splice {
 	enum hash_algo algo;
 	/*
 	 * true: store in `starts` where the entries of the new tree begin. The
-	 * caller may change this between two calls.
+	 * caller may change this flag between two calls.
 	 */
 	bool with_starts;
 	/*
@@ -80,8 +80,8 @@ struct tree_splice {
 	/* offset in the new tree at which the next entry begins */
 	uint32_t at;
 	/*
-	 * the first bytes of an entry of the new tree whose other bytes are not
-	 * known yet
+	 * The first bytes of the entry of the new tree that is still
+	 * incomplete: its other bytes have not been read yet.
 	 */
 	struct buf part;
 };

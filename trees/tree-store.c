@@ -277,9 +277,9 @@ static int read_packed(struct tree_store *s, uint32_t obj_pos,
 }
 
 /*
- * Makes the table of a tree from the tree's bytes, which are read as the bytes
- * of any object are read. Applying a delta is faster, but this function accepts
- * every valid tree, and sets the error for an invalid one.
+ * Makes the table of a tree by parsing all bytes of the tree. Applying a delta
+ * to the table of a base is faster. But this function accepts every valid tree,
+ * and sets the error for an invalid tree.
  */
 static int read_plain(struct tree_store *s, uint32_t obj_pos,
 		      const struct tree *near, struct base_cache_node **out,

@@ -72,21 +72,22 @@ int tree_builder_parse(struct tree_builder *b, const uint8_t *bytes,
 		       size_t len);
 
 /*
- * Works like tree_builder_parse() for a tree that is nearly equal to the tree
- * with the table `near` of the same pool. Most entries at the start and at the
- * end of both trees are equal. These entries are compared as bytes and not
- * parsed. This takes a tenth of the time of parsing. Returns 0 or an error code
- * of tree_builder_parse().
+ * Makes the same table as tree_builder_parse(), ten times faster, if the tree
+ * is nearly equal to a tree whose table `near` is known. Both tables use the
+ * same pool. Entries at the start and at the end that are equal in both trees
+ * are compared as bytes and not parsed. Returns 0 or an error code of
+ * tree_builder_parse().
  */
 int tree_builder_parse_near(struct tree_builder *b,
 			    const struct tree_table *near, const uint8_t *bytes,
 			    size_t len);
 
 /*
- * Makes the table of the tree that a delta makes from `base`, a table of the
- * same pool. Returns 0 or an error code of tree_builder_parse(). If it returns
- * ERR_CORRUPT, the tree may still be valid, in a form that this function cannot
- * process. The caller must then parse the tree's bytes.
+ * Makes the table of the tree that results from applying a delta to a base
+ * tree. `base` is the table of the base tree, in the same pool. Returns 0 or an
+ * error code of tree_builder_parse(). After ERR_CORRUPT, the tree may still be
+ * valid, in a form that this function cannot process. The caller must then
+ * parse the tree's bytes.
  */
 int tree_builder_derive(struct tree_builder *b, const struct tree_table *base,
 			const uint8_t *delta, size_t delta_len);

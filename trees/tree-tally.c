@@ -61,8 +61,8 @@ static int look_up(struct tallying *t, uint32_t *obj_pos,
 }
 
 /*
- * Count the objects at a path of both trees. The two entries, which may be
- * NULL, have the same type.
+ * Count the objects of two entries with the same name and type, one of the old
+ * tree and one of the new tree. One of the entries may be NULL.
  */
 static int compare_entries(struct tallying *t,
 			   const struct tree_entry *old_entry,
@@ -258,7 +258,7 @@ int tree_tally_compare(struct tree_tally *tally, struct objspace *space,
 	};
 	int ret;
 
-	/* The number of a row's paths must not overflow. */
+	/* A row's number of paths is an int32_t, which must not overflow. */
 	if (t.limits.paths > INT32_MAX)
 		t.limits.paths = INT32_MAX;
 	tally->nr = 0;

@@ -2,9 +2,9 @@
 /*
  * Counts paths. An object may be at several paths of a tree: equal files, or
  * equal directories with everything below them. The *tally* of two trees has
- * each object that is at more paths of one tree than of the other tree. From
- * the paths in the old tree and the tally follow the paths in the new tree, so
- * also which objects the new tree does not have any more.
+ * each object that is at more paths of one tree than of the other tree. The
+ * paths in the old tree and the tally together give the paths in the new tree.
+ * They also tell which objects the new tree no longer has.
  *
  * Only directories that differ are read.
  */

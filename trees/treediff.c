@@ -32,9 +32,9 @@ struct treediff {
 };
 
 /*
- * A parent's tree, and how far it was compared with the child, the tree of the
- * commit. Entries before `at` were compared already: their names sort before
- * those of the child's entries from `synced` on.
+ * A parent's tree, and how far it was compared with the child (the tree of the
+ * commit). Entries of the parent before index `at` were compared already. Their
+ * names sort before the name of the child's entry `synced`.
  */
 struct side {
 	struct tree tree;
@@ -190,9 +190,10 @@ static uint32_t common_run(const uint32_t *a, const uint32_t *b, uint32_t max)
 }
 
 /*
- * Returns how many entries of the child and of one parent's tree are equal,
- * from the child's entry `from` on. `side` must be at the entry that
- * corresponds to `from`. The function moves `side` past the equal entries.
+ * Compares the entries of the child, from index `from` on, with the entries of
+ * one parent's tree. Returns the number of equal entries before the first
+ * difference. `side` must be at the entry that corresponds to `from`. The
+ * function moves `side` past the equal entries.
  */
 static uint32_t skip_common(const struct treediff *d, struct side *side,
 			    const struct tree_table *child, uint32_t from)

@@ -112,9 +112,9 @@ struct treediff_result {
 /*
  * Compares the tree `tree_pos` of a commit with the trees of its parents;
  * parent_nr <= TREEDIFF_MAX_PARENTS. `order` is the commit's index in an array
- * with parents first. A parent's tree that cannot be read is ignored. Returns
- * 0, ERR_MISSING if a tree of the commit is missing, ERR_CORRUPT if one is
- * malformed, or another negative error code.
+ * in which parents come before their children. A parent's tree that cannot be
+ * read is ignored. Returns 0, ERR_MISSING if a tree of the commit is missing,
+ * ERR_CORRUPT if one is malformed, or another negative error code.
  */
 int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 		 unsigned parent_nr, uint32_t order,

@@ -251,8 +251,8 @@ static int add_uninteresting(struct enumerate *e,
 
 /*
  * Excludes the objects that the haves reach. If one of these objects cannot be
- * read, none of them is excluded, and this is no error: only the wants are
- * guaranteed to be complete.
+ * read, none of them is excluded. This is no error, because a repository need
+ * not have all objects that haves reach.
  *
  * If a tree is in `seen`, all objects below it must be in `seen` too. So a tree
  * that was read only in part must not be put there.

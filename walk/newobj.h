@@ -62,9 +62,10 @@ struct newobj_options {
 	unsigned threads;
 	const struct progress_out *progress; /* NULL: none */
 	/*
-	 * Memory limit in bytes; 0: none. Half of it is for the lists, but the
-	 * lists may take more. The threads share the other half as caches of
-	 * decoded trees. The cache of a thread also has a fixed limit.
+	 * Memory limit in bytes; 0: none. Half of the memory is meant for the
+	 * lists, which may exceed this half. The other half is divided among
+	 * the threads for their caches of decoded trees. The cache of a thread
+	 * also has a fixed limit.
 	 */
 	uint64_t memory_limit;
 	/*

@@ -34,7 +34,10 @@ static int add_ref(void *ctx, const struct ref *ref)
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(a->err) : 0;
 	ret = walk_add_tip(a->w, a->tips, &ref->oid, false, a->err);
-	/* If a tag was added, the damaged object is the target of the tag. */
+	/*
+	 * Leave out a damaged object. If a tag was added before the error, only
+	 * the target of the tag is damaged: this is an error.
+	 */
 	if (ret == ERR_CORRUPT && a->leaves_out_broken &&
 	    a->tips->others.nr == before)
 		return 0;
@@ -47,8 +50,9 @@ static int add_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Adds the object of HEAD. After an error, a ref with the same object is
- * reported, too. Returns 0 or a negative error code.
+ * Adds the object of HEAD. If this fails, forgets that the object was seen. A
+ * ref to the same object then reports the error again. Returns 0 or a negative
+ * error code.
  */
 static int add_head(struct adding *a, struct refs *refs, struct error *err)
 {

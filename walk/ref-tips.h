@@ -21,9 +21,9 @@ int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 
 /*
  * Replaces the message "bad object <ref>" of ref_tips_add() by "unable to parse
- * object: <ref>". Stock Git says so if it marks reachable objects in order to
- * expire others. The message stays if only the target of a tag is missing.
- * `err` may be NULL.
+ * object: <ref>". Stock Git prints the second message when it marks reachable
+ * objects before it expires unreachable ones. The message is not replaced if
+ * only the target of a tag is missing. `err` may be NULL.
  */
 void ref_tips_reword(const struct walk *w, struct refs *refs,
 		     struct error *err);

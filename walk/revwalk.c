@@ -32,8 +32,9 @@ enum {
 
 /*
  * Number of commits that the walk still visits when all queued commits are
- * older than every commit of the result. Dates may be wrong. So these last
- * visits may still show that a commit of the result is uninteresting.
+ * older than every commit of the result. These last visits are needed because
+ * dates may be wrong: an older commit may still show that a commit of the
+ * result is uninteresting.
  */
 #define SLOP 5
 
@@ -148,12 +149,12 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 }
 
 /*
- * Returns whether an uninteresting commit `c` could reach a commit of the
- * result. If it does, haves also reach this commit of the result, so it must be
- * removed from the result. The walk must then continue.
+ * Returns whether an uninteresting commit `c` may have a commit of the result
+ * among its ancestors. Such an ancestor is reachable from the haves too, and
+ * must be removed from the result. So the walk must continue.
  *
  * A commit reaches only commits with smaller generation numbers. If the result
- * has only one commit, its parents (BELOW) cannot reach it.
+ * has only one commit, the parents of this commit (BELOW) cannot reach it.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {
