@@ -88,7 +88,8 @@ static void take_letters(struct text *t, char name[16])
 
 /*
  * Takes the next word of 1 to 15 letters, and stores it in lower case. Returns
- * false if there is no word, or if it is longer or ends in a digit.
+ * false if there is no word, if the word is longer, or if a digit follows
+ * directly.
  */
 static bool take_name(struct text *t, char name[16])
 {

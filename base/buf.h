@@ -62,9 +62,8 @@ int buf_vprintf(struct buf *b, const char *fmt, va_list ap);
 
 /*
  * Transfers the bytes to the caller, who frees them with free(). The buffer is
- * empty afterwards. `len` may be NULL. Returns NULL if memory runs out; this
- * can happen only if the buffer is empty, because only an empty buffer has no
- * memory to give away.
+ * empty afterwards. `len` may be NULL. An empty buffer may own no memory, so
+ * memory for the NUL is allocated. Returns NULL if this allocation fails.
  */
 char *buf_detach(struct buf *b, size_t *len);
 

@@ -114,8 +114,8 @@ static bool in_class(const char *name, size_t len, char c, unsigned flags,
 		if (classes[i].has(c))
 			return true;
 		/*
-		 * If case is ignored, a letter is in [:upper:] and in [:lower:]
-		 * in either case.
+		 * If case is ignored, letters of both cases are in [:upper:]
+		 * and in [:lower:].
 		 */
 		return (flags & WILDMATCH_ICASE) && is_alpha(c) &&
 		       classes[i].has((char)(c ^ 0x20));

@@ -116,9 +116,10 @@ int generation_newer(struct generation *out,
 /*
  * Finds out with one listing whether record `number` (> 0) exists and is the
  * newest. Sets *out to false if the record does not exist, or if a newer record
- * exists. The content of the record is not read. Cost: a listing of 16 names;
- * if the number ends with n hexadecimal digits f, of up to 16^(n + 1) names.
- * Returns 0, STORE_UNAVAILABLE, or a negative error code.
+ * exists. The content of the record is not read. Cost: a listing of up to 16
+ * names in most cases. If the number ends with n hexadecimal digits f, the
+ * listing has up to 16^(n + 1) names. Returns 0, STORE_UNAVAILABLE, or a
+ * negative error code.
  */
 int generation_is_newest(bool *out, const struct generation_place *place,
 			 uint64_t number, struct error *err);
@@ -224,7 +225,7 @@ struct generation_change {
 	 * Files that the change adds. If the generation already has an equal
 	 * file at the path of an upload, the old file is kept. If the
 	 * generation has a different file at this path, the change is refused,
-	 * unless it drops that file.
+	 * unless the change also drops the different file.
 	 */
 	const struct generation_upload *uploads;
 	size_t upload_nr;
@@ -241,8 +242,8 @@ struct generation_change {
 	 * because the uploaded tables contain them. At most `seen`; 0: no
 	 * updates are removed.
 	 *
-	 * If the change uploads or drops tables ("reftable/..."), it is refused
-	 * if a generation after `seen` did so, too: uploaded tables must be the
+	 * A change that uploads or drops tables ("reftable/...") is refused if
+	 * a generation after `seen` did the same: uploaded tables must be the
 	 * newest ones of the stack.
 	 */
 	uint64_t tables_up_to;
@@ -437,10 +438,10 @@ struct generation_group_hooks {
 	/*
 	 * Called before a record is made. *base is the newest generation that
 	 * the group knows; its number is 0 if there is none. `seen` is the
-	 * highest `seen` of the changes. The function may replace *base by
-	 * another generation, or release and zero it. If *base is zeroed, the
-	 * newest generation is searched. Returns 0 or a negative error code,
-	 * which is the result of all changes.
+	 * maximum of the changes' fields `seen`. The function may replace *base
+	 * by another generation, or release and zero it. If *base is zeroed,
+	 * the newest generation is searched. Returns 0 or a negative error
+	 * code, which is the result of all changes.
 	 */
 	int (*renew)(void *ctx, struct generation *base, uint64_t seen,
 		     struct error *err);
@@ -450,9 +451,10 @@ struct generation_group_hooks {
 	 */
 	void (*made)(void *ctx, const struct generation *g);
 	/*
-	 * Called after `made`, before the changes of record *g are answered.
-	 * While the function runs, another thread may make the next record, and
-	 * call this function for that record. The function may move *g.
+	 * Called after `made`, before the threads whose changes are in record
+	 * *g get their results. While the function runs, another thread may
+	 * make the next record, and call this function for that record. The
+	 * function may move *g.
 	 */
 	void (*follow)(void *ctx, struct generation *g);
 	void *ctx; /* borrowed */

@@ -35,8 +35,9 @@ struct prune {
 
 /*
  * Returns whether the .mtimes file of cruft pack `nr` has a time of `seconds`
- * or later for the object. The modification time of the pack is not used,
- * because the object may have been written again after its time was noted.
+ * or later for the object. The modification time of the pack does not count:
+ * the pack may be younger than a loose copy of the object, but have an older
+ * time for the object in its .mtimes file.
  */
 static bool is_noted(struct prune *p, uint32_t nr, uint32_t idx_pos,
 		     uint32_t seconds)

@@ -75,9 +75,9 @@ static int add(char ***items, size_t *nr, size_t *alloc, char *item,
 }
 
 /*
- * Set *seconds to the modification time of the file "<dir>/<base><ext>".
- * Returns 1 if the file exists, 0 if the file does not exist, or a negative
- * error code.
+ * Set *seconds to the modification time of the file "<dir>/<name><ext>", with
+ * the first `len` bytes of the name. Returns 1 if the file exists, 0 if the
+ * file does not exist, or a negative error code.
  */
 static int look(int64_t *seconds, const struct listing *l, const char *name,
 		size_t len, const char *ext)

@@ -183,11 +183,10 @@ static bool may_go(struct run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether another process may need an object of an unnamed pack. Two
- * kinds of objects are not needed. One kind is an object that the walk has not
- * met, because the walk also reads objects that are only in unnamed packs
- * (odb/odb.h). The other kind is an object that is listed as unreachable and is
- * not kept. All other objects may be needed.
+ * Returns whether another process may need an object of an unnamed pack. The
+ * walk also reads unnamed packs (odb/odb.h). So an object that the walk has not
+ * met is unreachable, and is not needed. An object that is listed as
+ * unreachable is needed only if it is kept. Any other object may be needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {

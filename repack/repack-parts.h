@@ -54,9 +54,9 @@ struct repack_midx_request {
 	 */
 	const struct old_packs *leaving;
 	/*
-	 * The preferred pack. NULL: the pack with most objects. With geometric
-	 * repacks, the largest pack stays the same from one repack to the next,
-	 * and its objects keep their bits.
+	 * The preferred pack. NULL: the pack with most objects. Geometric
+	 * repacks mostly leave this pack as it is, so its objects keep their
+	 * bit positions.
 	 */
 	const struct oid *preferred;
 	bool bitmap;

@@ -593,7 +593,8 @@ static int step(struct run *r, const char *label,
 
 /*
  * Write the files that dumb clients read. As in stock Git, a damaged object of
- * a ref is an error, though the repack is complete. A missing one is not.
+ * a ref is an error, though the repack is complete. A missing object is no
+ * error.
  */
 static int update_info(struct run *r, struct error *err)
 {

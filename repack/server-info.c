@@ -135,8 +135,9 @@ out:
 }
 
 /*
- * Writes info/refs. A list without a broken ref would delete this ref in the
- * clients, so it is not written. Returns the values of server_info_update().
+ * Writes info/refs. If a ref is broken, the file is not written: a list without
+ * this ref would make clients delete the ref. Returns the values of
+ * server_info_update().
  */
 static int update_refs(const struct repo *repo, const struct odb *odb,
 		       struct refs *refs, struct error *err)

@@ -37,7 +37,10 @@ struct signing {
 	char time[SIGV4_TIME_LEN], hash[SIGV4_HASH_LEN];
 	struct sigv4_pair pairs[OWN_HEADERS + S3_HEADERS_MAX];
 	size_t pair_nr;
-	/* the lines of all headers but "host", which the client adds */
+	/*
+	 * the lines of all headers except "host", because the client adds
+	 * "host"
+	 */
 	char *lines[OWN_HEADERS + S3_HEADERS_MAX]; /* owned */
 	size_t line_nr;
 };

@@ -526,7 +526,10 @@ static bool ends_in(const char *text, size_t len, const char *end)
 	return len > end_len && !memcmp(text + len - end_len, end, end_len);
 }
 
-/* Splits the endpoint as libcurl does, so that both name the same host. */
+/*
+ * Splits the endpoint into scheme, host and port in the same way as libcurl. So
+ * the signed host is the host to which libcurl connects.
+ */
 static int set_endpoint(struct s3 *s3, const char *endpoint, struct error *err)
 {
 	bool is_tls = !strncmp(endpoint, "https://", 8);

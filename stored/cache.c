@@ -149,8 +149,8 @@ int stored_cache_link(struct stored_cache *cache, const char *path,
 			break;
 	}
 	/*
-	 * 1: no hard link is possible, because the repository is on another
-	 * file system or the file has the maximum number of links. So download
+	 * If ret is 1, no hard link is possible: the repository is on another
+	 * file system, or the file has the maximum number of links. So download
 	 * the file to `path`.
 	 */
 	if (ret > 0)

@@ -204,9 +204,9 @@ static void free_upload(struct generation_upload *upload)
 }
 
 /*
- * Compares the files of the directory with those of the base. Equal files are
- * removed from the list of uploads. All other files of the base are listed as
- * drops.
+ * Compares the files of the directory with those of the base. Files that the
+ * base also has are removed from the list of uploads. Files of the base that
+ * the directory lacks, or has with other content, are listed as drops.
  */
 static int compare(struct making *m, struct stored_written *result)
 {

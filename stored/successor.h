@@ -15,9 +15,9 @@
 
 /*
  * STORED_SESSION_MAX is the maximum time in seconds between the upload of a
- * file and the record that names it. STORED_GRACE_MIN is the minimum grace in
- * seconds of a garbage collection (generations/collect.h), which must be
- * longer.
+ * file and the record that names the file. STORED_GRACE_MIN is the minimum age
+ * in seconds at which a garbage collection may delete an unused file
+ * (generations/collect.h). It must be longer than STORED_SESSION_MAX.
  */
 #define STORED_SESSION_MAX ((int64_t)6 * 3600)
 #define STORED_GRACE_MIN ((int64_t)12 * 3600)

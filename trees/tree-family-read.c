@@ -14,11 +14,11 @@
 
 enum {
 	/*
-	 * Maximum number of delta bases in memory at one time. Of a base's
-	 * deltas, the one with the largest family (the heir) is read last and
-	 * replaces the base in memory. The family of each other delta has at
-	 * most half as many trees as the family of the base. So 32 bases
-	 * suffice for 2^32 trees.
+	 * Maximum number of delta bases in memory at one time. The heir of a
+	 * base is its delta with the largest family. The heir is read last, and
+	 * replaces the base in memory. Every other delta has a family of at
+	 * most half the size of the base's family. So 32 bases suffice for 2^32
+	 * trees.
 	 */
 	DEPTH_MAX = 32,
 	/* Number of entries that are collected before they are reported. */

@@ -43,7 +43,10 @@ static int add_ref(void *ctx, const struct ref *ref)
 		return 0;
 	if (ret != ERR_MISSING)
 		return ret;
-	/* The target of a tag may be missing, too. */
+	/*
+	 * The object of the ref is missing, or the ref names a tag whose target
+	 * is missing.
+	 */
 	return a->leaves_out_broken ? 0
 				    : error_set(a->err, ERR_MISSING,
 						"bad object %s", ref->name);

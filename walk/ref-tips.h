@@ -10,11 +10,12 @@
 /*
  * Adds the objects of all refs whose names start with `prefix` ("": all refs
  * and HEAD), each object once. Returns 0 or a negative error code. A ref to a
- * missing object is ERR_MISSING ("bad object <ref>"). A broken ref is an
- * error too: a repack must not lose the object that the ref may have named. If
- * HEAD and another ref are bad, the message names the other ref.
- * After refs_leave_out_broken(), both kinds of refs are left out instead, and
- * refs to damaged objects, too. A tag of a damaged object is an error always.
+ * missing object is ERR_MISSING ("bad object <ref>"). A broken ref is an error
+ * too: a repack must not lose the object that the ref may have named. If HEAD
+ * and another ref are bad, the message names the other ref. After
+ * refs_leave_out_broken(), three kinds of refs are left out without an error:
+ * broken refs, refs to missing objects, and refs to damaged objects. A tag of a
+ * damaged object is always an error.
  */
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err);
