@@ -28,8 +28,8 @@
 #define WINDOW_MAX 8
 
 /*
- * number of bytes of a key: hash and upload, the only parts of a file's name
- * that differ within a repository
+ * length in bytes of a key: the hash of a file's content and the token of its
+ * upload; names of files in one repository differ only in these two parts
  */
 #define KEY_LEN (GENERATION_SHA256_LEN + GENERATION_TOKEN_LEN)
 

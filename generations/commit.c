@@ -190,8 +190,8 @@ static int upload(struct upload *u, struct error *err)
 	int ret;
 
 	/*
-	 * Do not send a request only for the hint: a change without files would
-	 * then need one round trip more.
+	 * A change without files needs no request in this step. So do not write
+	 * the hint for such a change: this would cost a round trip.
 	 */
 	if (!nr)
 		u->hint = 0;

@@ -106,8 +106,8 @@ int generation_newest_after(struct generation *g,
  * Reads the newest record into *out if it is newer than record `number`, which
  * the caller knows. Returns 0, STORE_ABSENT if there is no newer record,
  * STORE_UNAVAILABLE, or a negative error code. If there is no newer record,
- * only one request is sent. STORE_ABSENT does not mean that records up to
- * `number` exist.
+ * only one request is sent. STORE_ABSENT does not prove that record `number`
+ * exists.
  */
 int generation_newer(struct generation *out,
 		     const struct generation_place *place, uint64_t number,

@@ -51,9 +51,9 @@ int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);
 
 /*
- * Appends to *out the repository to which a hint belongs. `name` is the name of
- * a file in the store. Returns 0, 1 if `name` is not the name of a hint, or
- * ERR_NOMEM.
+ * Appends to *out the path of the repository that a hint belongs to. `name` is
+ * a file name in the store. Returns 0, 1 if `name` is not the name of a hint,
+ * or ERR_NOMEM.
  */
 int generation_hint_repository(struct buf *out, const char *name,
 			       struct error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Passes a change, whose files are written, to another process that makes its
- * record. The fields have the types of store/relay-message.h, in this order:
+ * Passes a change to another process, which makes the record of the change. The
+ * files of the change are already in the store. The fields have the types of
+ * store/relay-message.h, in this order:
  *
  *	text repository, node, user, action       be64 seen, session_ns
  *	text upload, seen_token (16 bytes each)   be64 start_ns, start_time
@@ -39,7 +40,7 @@ struct generation_passed {
 
 /*
  * Parses the part of a message that generation_passed_print() has appended. The
- * texts in it are not checked here, but when the record is made. Release *out
+ * texts in this part are checked later, when the record is made. Release *out
  * in any case. Returns 0, ERR_PEER if the message is malformed, or ERR_NOMEM.
  */
 int generation_passed_parse(struct generation_passed *out, struct cursor *c,

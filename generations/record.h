@@ -131,9 +131,9 @@ int generation_parse(struct generation *out, const void *bytes, size_t len,
 		     const char *name, struct error *err);
 
 /*
- * Appends the record to *out. `sha256` receives the hash of the appended bytes,
- * which is the parent of the next record; NULL is allowed. Returns 0,
- * ERR_INVALID if a field has no allowed value or the record is longer than
+ * Appends the record to *out. `sha256` (may be NULL) receives the hash of the
+ * appended bytes. The next record has this hash as its field `parent`. Returns
+ * 0, ERR_INVALID if a field has no allowed value or the record is longer than
  * GENERATION_RECORD_MAX, or ERR_NOMEM.
  */
 int generation_print(struct buf *out, uint8_t *sha256,

@@ -287,9 +287,9 @@ static int prune_shallow(struct run *r, struct error *err)
 }
 
 /*
- * Find the files that may be removed, and remove them. Enumerating is slow, so
- * it is skipped if the expiry says that everything stays. It is also skipped
- * if the repository has no loose objects, no shallow boundary and no unnamed
+ * Find the files that may be removed, and remove them. To find the reachable
+ * objects is slow. This step is skipped if the time of expiry keeps everything,
+ * or if the repository has no loose objects, no shallow boundary and no unnamed
  * packs. Returns 0 or a negative error code.
  */
 static int prune(struct run *r, struct error *err)

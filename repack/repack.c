@@ -414,7 +414,7 @@ static int write_midx(struct run *r, struct error *err)
 	};
 
 	/*
-	 * A geometric repack drops no object, so a broken ref must not end it.
+	 * A geometric repack drops no object, so a broken ref is no error here.
 	 * The bitmap index covers the other refs.
 	 */
 	if (o->geometric)

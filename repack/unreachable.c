@@ -229,8 +229,8 @@ static void mark_alternates(struct unreachable *u, const struct odb *odb)
 }
 
 /*
- * Mark unreachable objects as safe if a cruft pack that stays records their
- * latest time.
+ * Mark as safe each unreachable object whose latest time is recorded in a cruft
+ * pack that stays: the object needs no new copy.
  */
 static void mark_noted(struct unreachable *u)
 {

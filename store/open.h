@@ -22,8 +22,9 @@ int store_open_url(struct filestore **out, const char *url,
 		   const struct store_s3_settings *settings, struct error *err);
 
 /*
- * Works like store_open_url(), with the same results, and makes a directory a
- * store if it is none yet. A bucket must exist.
+ * Works like store_open_url(), with the same results. But if the URL names a
+ * directory that is not a store yet, makes this directory a store. A bucket
+ * must exist.
  */
 int store_make_url(struct filestore **out, const char *url,
 		   const struct store_s3_settings *settings, struct error *err);

@@ -23,8 +23,9 @@
 #include "object/oid.h"
 
 /*
- * STORED_OFFER_LIST is the path of the list in a generation. STORED_OFFER_DIR
- * is the directory of the published packs that only the store has.
+ * STORED_OFFER_LIST is the path of the list of published packs in a generation.
+ * Below STORED_OFFER_DIR are the published packs that are only in the store,
+ * and not in the repository.
  */
 #define STORED_OFFER_LIST "objects/info/published"
 #define STORED_OFFER_DIR "publish/"

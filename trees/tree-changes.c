@@ -45,8 +45,8 @@ static int mark_gone(struct changes *c, const struct tree_entry *entry)
 
 /*
  * Adds the object of an entry of the new tree to the list of found objects.
- * `is_added`: the old tree has no entry of this name. Otherwise its entry of
- * this name has another id or type.
+ * `is_added` true: the old tree has no entry of this name. False: the old
+ * tree's entry of this name has another id or type.
  */
 static int take_new(struct changes *c, const struct tree_entry *entry,
 		    bool is_added, uint32_t *pos)

@@ -112,8 +112,8 @@ static uint32_t entry_from(const struct tree_starts *base, uint32_t near,
 	uint32_t lo = near, hi = near, step = 1;
 
 	/*
-	 * After both loops, the first entry at or after `off` is in [lo, hi],
-	 * because at[hi] >= off and at[lo - 1] < off.
+	 * After both loops, at[hi] >= off and at[lo - 1] < off. So the first
+	 * entry that begins at `off` or later is in [lo, hi].
 	 */
 	while (lo && at[lo - 1] >= off) {
 		hi = lo - 1;

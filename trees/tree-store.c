@@ -57,8 +57,9 @@ struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 	s->wants_objects = wants_objects;
 	tree_builder_init(&s->builder, &s->pool, space->odb->algo);
 	/*
-	 * The reader has no cache of whole objects. It reads whole objects only
-	 * if a delta cannot be applied to a table, which is rare.
+	 * Trees are cached as tables of entry numbers, so the reader needs no
+	 * cache of whole objects. The reader reads a whole tree only in the
+	 * rare case that a delta cannot be applied to a table.
 	 */
 	s->reader = odb_reader_new(space->odb, 0);
 	if (!s->reader || entry_pool_init(&s->pool) < 0 ||
@@ -247,8 +248,8 @@ static int make_table(struct tree_store *s, struct pack *pack,
 /*
  * Makes the tables of all trees in the delta chain, from the base to the
  * requested tree. Before the call, *node is the cache node of the base's table,
- * pinned, or NULL. After the call, *node is the node of the requested tree's
- * table, pinned. On failure, *node is NULL.
+ * or NULL. After the call, *node is the node of the requested tree's table, or
+ * NULL after a failure. A node in *node is pinned: the cache does not evict it.
  */
 static int climb(struct tree_store *s, struct pack *pack,
 		 struct base_cache_node **node)

@@ -138,9 +138,10 @@ typedef int (*treepair_fn)(void *ctx, uint32_t new_pos, uint32_t old_pos,
 			   size_t path_len, struct error *err);
 
 /*
- * Compares two trees. The entries of a directory are skipped if one of its
- * versions cannot be read. Returns 0, ERR_NOMEM, or the nonzero value that `fn`
- * returned.
+ * Compares two trees, and calls `fn` for each pair of objects that differ at
+ * the same path. If a version of a directory cannot be read, the entries of
+ * this directory are skipped. Returns 0, ERR_NOMEM, or the nonzero value that
+ * `fn` returned.
  */
 int treepair_run(struct objspace *space, struct odb_reader *reader,
 		 uint32_t new_tree, uint32_t old_tree, treepair_fn fn,

@@ -223,10 +223,10 @@ static void begin_end(struct walk *w, const struct revwalk_result *result)
 }
 
 /*
- * Returns whether the walk can end: no queued commit can change the result any
- * more. Unless `exact`, the walk also ends after SLOP visits in a row to
- * commits that are older than every commit of the result. *slop counts these
- * visits down.
+ * Returns whether the walk can end. The walk can end if no queued commit can
+ * change the result any more. Unless `exact` is set, the walk can also end
+ * after SLOP visits in a row to commits that are older than every commit of the
+ * result. *slop counts these visits down.
  */
 static bool is_settled(struct walk *w, const struct revwalk_result *result,
 		       bool exact, int *slop)

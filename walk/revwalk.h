@@ -74,12 +74,12 @@ int revwalk_within(struct revwalk_result *result, struct history *h,
 		   struct error *err);
 
 /*
- * Reorders commits so that each comes after all its parents that are in the
- * array, branch by branch. The commits that the first of `tips` reaches come
- * first, then those that the second tip adds, and so on. Commits that no tip
- * reaches come last. The commits of a branch stay together, right before the
- * commit that merged the branch. *trunk_nr (may be NULL) is set to the number
- * of commits that the first tip reaches. Returns 0 or ERR_NOMEM.
+ * Reorders commits, so that each commit comes after those of its parents that
+ * are in the array. The commits that the first of `tips` reaches come first,
+ * then those that the second tip adds, and so on. Commits that no tip reaches
+ * come last. The commits of a branch stay together, right before the commit
+ * that merged the branch. *trunk_nr (may be NULL) is set to the number of
+ * commits that the first tip reaches. Returns 0 or ERR_NOMEM.
  */
 int revwalk_parents_first(const struct history *h, uint32_t *commits, size_t nr,
 			  const uint32_t *tips, size_t tip_nr, size_t *trunk_nr,

@@ -79,8 +79,9 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 
 /*
  * Adds an id to the tips like walk_add_tip() with `lenient` false, but does not
- * read a commit. A bitmap may make reading the commit unnecessary; a walk that
- * starts from the commit reads it. Returns 0 or a negative error code.
+ * read the object if it is a commit: a bitmap may make this unnecessary. A walk
+ * that starts from the commit reads it later. Returns 0 or a negative error
+ * code.
  */
 int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 			const struct oid *oid, struct error *err);
