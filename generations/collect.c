@@ -46,8 +46,9 @@ struct collection {
 	/* present time by the clock of the store, in seconds since 1970 */
 	int64_t now;
 	/*
-	 * owned: hash and upload of each file of a live record. The first
-	 * `sorted_nr` keys are sorted, without duplicates.
+	 * Owned: the keys of the files that live records name. A key is a
+	 * content hash and an upload token. The first `sorted_nr` keys are
+	 * sorted, without duplicates.
 	 */
 	uint8_t (*keys)[KEY_LEN];
 	size_t key_nr, key_alloc, sorted_nr;
@@ -61,8 +62,8 @@ struct collection {
 static bool is_young(const struct collection *c, int64_t mtime)
 {
 	/*
-	 * Both times are rounded down, so a file whose age equals the grace
-	 * counts as young.
+	 * Both times are rounded down to seconds. So a file whose age equals
+	 * the grace period counts as young.
 	 */
 	return c->now - mtime <= c->options->grace;
 }
@@ -436,10 +437,10 @@ static int delete_files(struct collection *c)
 }
 
 /*
- * Retires records, and deletes files. On a full store, retiring a record can
- * fail, because a new file is written in its place. Then files are deleted
- * first, and the rest of the records is retired afterwards. This order does no
- * harm: nobody reads a record that is not live.
+ * Retires records, and deletes files. To retire a record, a new file is written
+ * in the place of the record. On a full store this can fail. Then files are
+ * deleted first, and the remaining records are retired afterwards. This order
+ * does no harm: nobody reads a record that is not live.
  */
 static int remove_all(struct collection *c)
 {

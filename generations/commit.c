@@ -420,9 +420,9 @@ static int look_at(struct commit *c)
 }
 
 /*
- * Puts the record, again and again, until it is known whether the record was
- * made. Returns a value of generation_commit_result, TAKEN, AGAIN, or a
- * negative error code.
+ * Sends the put of the record, up to CREATE_TRIES times, until it is known
+ * whether the record was made. Returns a value of generation_commit_result,
+ * TAKEN, AGAIN, or a negative error code.
  */
 static int create(struct commit *c)
 {
@@ -569,7 +569,7 @@ static int make(struct commit *c)
 /*
  * Makes one record of the changes of all members. Returns 0 with the result in
  * each member. Returns 1 without results if the changes together are too long
- * for a record: make a record for each of them.
+ * for one record. The caller must then make one record for each change.
  */
 static int make_record(struct generation *base,
 		       const struct generation_place *place,

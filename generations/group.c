@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Several threads make one record together ("group commit" in databases).
- * First, the files of each change are written, by its thread or by another
- * process. Then the thread waits in a queue. One of the threads, the leader,
- * makes one record for all waiting changes.
+ * First, the thread of each change writes the files of the change, or another
+ * process has written them. Then the thread waits in a queue. One of the
+ * threads, the leader, makes one record for all waiting changes.
  */
 #include <string.h>
 
@@ -226,9 +226,9 @@ static void end_lead(struct generation_group *group)
 
 /*
  * Makes one record of the waiting changes. The caller holds the lock and is the
- * leader; after the call, it is not the leader any more. `is_idle`: no record
- * was being made when this thread came. In this case, the thread first waits a
- * short time, so that other threads can add changes to the record.
+ * leader. After the call, this thread is no longer the leader. `is_idle`: no
+ * record was being made when this thread came. In this case, the thread first
+ * waits a short time, so that other threads can add changes to the record.
  */
 static void lead(struct generation_group *group, bool is_idle)
 {

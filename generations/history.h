@@ -431,8 +431,8 @@ struct generation_group *generation_group_new(
 void generation_group_free(struct generation_group *group);
 
 /*
- * Callbacks of a program that uses a group. Each of them may be NULL. Only the
- * leader, the thread that makes a record, calls the first two.
+ * Callbacks of a program that uses a group. Each of them may be NULL. `renew`
+ * and `made` are called only by the leader, the thread that makes a record.
  */
 struct generation_group_hooks {
 	/*

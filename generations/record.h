@@ -48,8 +48,8 @@
 struct generation_file {
 	/*
 	 * owned: where the file is in a bare repository, such as
-	 * "objects/pack/pack-<id>.idx". Relative, without empty parts and parts
-	 * that begin with "."
+	 * "objects/pack/pack-<id>.idx". A relative path. No part of the path is
+	 * empty or begins with "."
 	 */
 	char *path;
 	uint8_t sha256[GENERATION_SHA256_LEN]; /* hash of the content */

@@ -49,10 +49,10 @@ static inline bool cruft_wants(const struct unreachable_item *item)
 }
 
 /*
- * Put objects of *u into packs and install the packs. options->expired says
- * which objects. *np is empty if there are no such objects. A damaged loose
- * object without a packed copy is left out, and u->warning names it. Returns 0
- * or a negative error code. The caller releases *np in any case.
+ * Put objects of *u into packs and install the packs. options->expired selects
+ * the objects. If there are none, *np is empty. A damaged loose object without
+ * a packed copy is left out, and u->warning names it. Returns 0 or a negative
+ * error code. The caller releases *np in any case.
  */
 int cruft_write(struct newpacks *np, struct unreachable *u,
 		const struct cruft_options *options, struct error *err);

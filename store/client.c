@@ -23,13 +23,13 @@
 /* a transfer with fewer bytes per second counts as stalled */
 #define STALL_SPEED 1024
 /*
- * The time limit of a request allows for a body that is sent or received at
- * only this many bytes per second.
+ * The time limit of a request is long enough to send or receive its body at
+ * this speed, in bytes per second.
  */
 #define SLOWEST_SPEED 16384
 /*
- * Factor by which the time limit is longer for requests that the server may
- * take long to answer.
+ * A request that the server may take long to answer gets a time limit that is
+ * this many times longer.
  */
 #define SLOW_FACTOR 20
 

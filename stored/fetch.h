@@ -43,8 +43,8 @@ int stored_result(int ret, const char *what, struct error *err);
  * appears complete or not at all, and replaces a file of that name. Files below
  * "objects/" are read-only, and executable files get x bits. With a `method`
  * other than SYS_FSYNC_NONE, the file and its name are durable. Returns 0,
- * ERR_MISSING, ERR_CORRUPT if the size or the SHA-256 is wrong, ERR_IO or
- * another error.
+ * ERR_MISSING if the store lacks the file, ERR_CORRUPT if the size or the
+ * SHA-256 is wrong, ERR_IO if the store or the disk fails, or another error.
  */
 int stored_fetch(const struct generation_place *place,
 		 const struct generation_file *file, const char *path,

@@ -48,10 +48,9 @@ struct stored_layout {
 };
 
 /*
- * Makes the empty directory `dir` a bare repository. Returns 0, ERR_CORRUPT if
- * the record is not that of a repository or has a file that is not allowed, or
- * another negative error code. After an error, some files may be in the
- * directory.
+ * Makes the empty directory `dir` a bare repository. Returns 0 or a negative
+ * error code. ERR_CORRUPT: the files of the record do not form a repository, or
+ * a file is not allowed. After an error, some files may be in the directory.
  */
 int stored_layout_make(const char *dir, const struct generation *g,
 		       const struct stored_layout *how, struct error *err);

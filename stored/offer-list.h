@@ -9,7 +9,7 @@
  *	<checksum> <length> publish/<checksum>.pack
  *
  * <checksum> is the trailer of the pack. Files below "publish/" are only in the
- * store, and in no directory that a generation is laid out in.
+ * store, and never in a local copy of the repository.
  */
 #ifndef STORED_OFFER_LIST_H
 #define STORED_OFFER_LIST_H

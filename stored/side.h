@@ -49,8 +49,8 @@ struct stored_side {
 
 /*
  * Parses a bundle. The hashes of the content are not compared. *out borrows
- * `bytes`. Returns 0, ERR_CORRUPT, ERR_UNSUPPORTED for another version, or
- * ERR_NOMEM. After an error, *out is released.
+ * `bytes`. Returns 0, ERR_CORRUPT if the bundle is malformed, ERR_UNSUPPORTED
+ * if it has another version, or ERR_NOMEM. After an error, *out is released.
  */
 int stored_side_parse(struct stored_side *out, const void *bytes, size_t len,
 		      struct error *err);

@@ -25,8 +25,8 @@
 /* The input for the next generation. All pointers are borrowed. */
 struct stored_successor {
 	/*
-	 * A bare repository with refs in reftables, which nobody changes
-	 * meanwhile. A side bundle (stored/side.h) is written into it. Files
+	 * A bare repository that nobody changes meanwhile. Its refs are in
+	 * reftables. A side bundle (stored/side.h) is written into it. Files
 	 * that a generation cannot have (stored_layout_allows()) are ignored.
 	 */
 	const char *dir;

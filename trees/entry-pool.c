@@ -194,8 +194,8 @@ static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 
 /*
  * Doubles the number of slots. If memory runs out, the number stays as it is.
- * New entries then replace more of the old ones in the table. An entry that was
- * replaced gets a second number when it comes again.
+ * New entries then replace old entries in the table more often. A replaced
+ * entry gets a second number when it is put into the pool again.
  */
 static void grow_slots(struct entry_pool *pool)
 {

@@ -210,8 +210,8 @@ static int read_whole(struct tree_family_reader *r, uint32_t tree,
 }
 
 /*
- * Reads a tree that is stored as a delta of the tree whose bytes `base` has.
- * Puts the tree's bytes into `text`, if `text` is not NULL.
+ * Reads a tree that is stored as a delta. `base` has the bytes of the delta
+ * base. Puts the tree's bytes into `text`, if `text` is not NULL.
  */
 static int read_delta(struct tree_family_reader *r, uint32_t tree,
 		      const struct text *base, struct text *text)

@@ -97,10 +97,10 @@ static void skip_equal(struct cursor *old, struct cursor *new,
 }
 
 /*
- * Takes the next entry of one of the trees or of both: the entry whose name
- * comes first. *a and *b are set to NULL if the old or the new tree has no
- * entry of this name. Returns 1 if there was an entry, 0 if both trees are at
- * their end, or ERR_CORRUPT.
+ * Takes the entry whose name comes next in the two trees. *a is this entry of
+ * the old tree, and *b this entry of the new tree; NULL: the tree has no entry
+ * of this name. Returns 1 if there was an entry, 0 if both trees are at their
+ * end, or ERR_CORRUPT.
  */
 static int take_first(struct cursor *old, struct cursor *new,
 		      struct tree_entry *old_entry,
@@ -196,8 +196,9 @@ static int compare_trees(struct tallying *t, uint32_t old_tree,
 }
 
 /*
- * Join rows of the same object, given an order that sorts the rows by obj_pos.
- * Returns 0 or ERR_CORRUPT.
+ * Copy `rows` to *out, and join all rows of one object into one row by adding
+ * their `paths`. `order` sorts the rows by obj_pos. Returns 0, or ERR_CORRUPT
+ * if an object is named both as a tree and as a blob.
  */
 static int join(struct tree_tally *out, const struct tree_tally *rows,
 		const struct sort_item *order, struct error *err)

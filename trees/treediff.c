@@ -123,10 +123,10 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
  * commit's list leaves the tree out. If not, records that the current commit
  * lists it.
  *
- * The earlier list may lack objects below the tree, but only objects that are
- * in still earlier lists. So the union of all lists is complete. Lists of later
- * commits do not count. Otherwise two commits could leave out a tree because of
- * each other's lists, for example when a change was reverted.
+ * The earlier list may lack some objects below the tree. These objects are in
+ * lists of even earlier commits. So the union of all lists is complete. Lists
+ * of later commits do not count. Otherwise two commits could leave out a tree
+ * because of each other's lists, for example when a change was reverted.
  */
 static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 {

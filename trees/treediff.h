@@ -169,9 +169,10 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
 
 /*
  * Appends to `found` the trees and blobs of `new_tree` that `old_tree` does not
- * have at the same path. Some may be appended twice. Puts two kinds of
- * objects of the old tree into old->seen: those that the appended objects have
- * replaced at their paths, and those at paths that the new tree does not have.
+ * have at the same path. An object may be appended twice. Puts two kinds of
+ * objects of the old tree into old->seen: objects that the new tree has
+ * replaced by other objects at the same path, and objects at paths that the new
+ * tree lacks.
  *
  * Returns 0 if `found` is complete, or 1 if a limit is exceeded or the new tree
  * cannot be read. Returns ERR_MISSING or ERR_CORRUPT if the old tree cannot be

@@ -92,9 +92,9 @@ struct history {
 	 */
 	struct progress meter;
 	/*
-	 * Set if the commit-graph's entry of some commit was damaged. That
-	 * commit was read as an object, and so has no generation number. Its
-	 * children may have one.
+	 * Set if the entry of some commit in the commit-graph was damaged. Such
+	 * a commit was read as an object, so it has no generation number.
+	 * Children of this commit may have a generation number.
 	 */
 	bool lacks_generations;
 	/*

@@ -52,8 +52,9 @@ struct reach {
 	uint64_t min_date;
 	size_t target_nr;
 	/*
-	 * May be set by the caller: dates do not stop the walk if generation
-	 * numbers are not known.
+	 * May be set by the caller. true: the walk never stops at a commit
+	 * because of its date. false: if generation numbers are not known, the
+	 * walk stops at commits that are older than all targets.
 	 */
 	bool ignores_dates;
 	/*

@@ -121,8 +121,8 @@ static int add_tip(struct walk *w, struct walk_tips *tips,
 		   const struct oid *oid, enum tip_care care, struct error *err)
 {
 	/*
-	 * type of `at` that the last tag of the chain states; OBJ_NONE: no tag
-	 * was followed
+	 * type of the object `at`, as the last tag of the chain states it;
+	 * OBJ_NONE: no tag was followed
 	 */
 	enum object_type named = OBJ_NONE;
 	bool lenient = care == TIP_LENIENT;
