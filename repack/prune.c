@@ -256,7 +256,7 @@ static int find_shallow(void *ctx, const struct oid *oid)
 /*
  * Returns whether a commit stays in the shallow boundary. In a partial clone,
  * the walk has skipped promised objects, so it has not found every reachable
- * commit. There, a commit that is in a pack stays too.
+ * commit. So a commit that is in a pack stays too.
  */
 static bool keeps_shallow(void *ctx, const struct oid *oid)
 {
@@ -287,9 +287,9 @@ static int prune_shallow(struct run *r, struct error *err)
 }
 
 /*
- * Find the files that may be removed, and remove them. To find the reachable
- * objects is slow. This step is skipped if the time of expiry keeps everything,
- * or if the repository has no loose objects, no shallow boundary and no unnamed
+ * Find the files that may be removed, and remove them. Finding the reachable
+ * objects is slow. It is skipped if the time of expiry keeps everything, or if
+ * the repository has no loose objects, no shallow boundary and no unnamed
  * packs. Returns 0 or a negative error code.
  */
 static int prune(struct run *r, struct error *err)

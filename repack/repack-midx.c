@@ -275,8 +275,8 @@ static int write_all(struct midx_run *m, struct repack_result *result,
 	for (int i = 1; i < MULTI_PACK_MAX_TRIES && written.outdated; i++)
 		ret = write_now(m, &written, err);
 	/*
-	 * This message means that the walk did not find a commit. In this case,
-	 * the packs need not be incomplete.
+	 * If the message begins with "Failed to traverse parents", the walk did
+	 * not find a commit. In this case, the packs need not be incomplete.
 	 */
 	result->midx_not_closed = ret == ERR_MISSING && written.not_closed &&
 				  err &&

@@ -180,7 +180,7 @@ static bool is_leaving(void *ctx, const struct pack *pack)
 
 /*
  * List the unreachable objects, also the loose ones. A loose copy may be newer
- * than the packed copy of the object. Then the object is recent, and all
+ * than the packed copy of the object. Then the object may be recent, and the
  * objects that it reaches are kept. Returns 0 or a negative error code.
  */
 static int find_unreachable(struct run *r, struct error *err)

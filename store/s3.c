@@ -200,9 +200,8 @@ static int finish_reading(struct reading *r)
 		return STORE_CONFLICT;
 	}
 	/*
-	 * Status 416: the range is not in the file. This is no error if the
-	 * range is empty: it starts at the end of the file, and has no fixed
-	 * length.
+	 * Status 416: the range is not in the file. But a read of all bytes
+	 * from the end of the file on is no error: it reads no bytes.
 	 */
 	if (status == 416 && !r->has_begun)
 		return r->len == STORE_TO_END && r->answer.total == r->off

@@ -16,9 +16,10 @@
 
 /*
  * Writes the published packs and their list into a repository that nobody
- * changes meanwhile. No list is written if the configuration does not ask for
- * packs (gitreach.publishStore), or if no pack is published. Returns 0 or a
- * negative error code. After an error, there is no list, and no published pack.
+ * changes meanwhile. Afterwards, the repository has no list if the
+ * configuration does not ask for packs (gitreach.publishStore), or if no pack
+ * is published. Returns 0 or a negative error code. After an error, there is no
+ * list, and no published pack.
  */
 int stored_offers_make(const char *dir, struct error *err);
 

@@ -187,8 +187,8 @@ static bool wants_info(const char *from, const char *name)
 }
 
 /*
- * Returns whether a stage gets this file of the git directory. It gets the
- * files that the operator of the repository may have made.
+ * Returns whether a stage gets this file of the git directory. A stage gets the
+ * files that the operator of the source repository may have made.
  */
 static bool wants_top(const char *from, const char *name)
 {

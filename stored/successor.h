@@ -17,7 +17,7 @@
  * STORED_SESSION_MAX is the maximum time in seconds between the upload of a
  * file and the record that names the file. STORED_GRACE_MIN is the minimum age
  * in seconds at which a garbage collection may delete an unused file
- * (generations/collect.h). It must be longer than STORED_SESSION_MAX.
+ * (generations/collect.h). This age must be greater than STORED_SESSION_MAX.
  */
 #define STORED_SESSION_MAX ((int64_t)6 * 3600)
 #define STORED_GRACE_MIN ((int64_t)12 * 3600)
@@ -62,10 +62,10 @@ struct stored_written {
  * generation with which the directory was compared; it is zeroed if the
  * repository does not exist. The call may replace *base by a newer generation.
  *
- * Files of the directory that the base also has are not uploaded again. Files
- * of the base that the directory lacks are dropped. Without `drops_objects`,
- * changes that other writers made after the base are kept: their packs and refs
- * stay in the new generation.
+ * Files of the directory that the base also has are not uploaded again. All
+ * other files of the base are dropped: files that the directory lacks, or has
+ * with other content. Without `drops_objects`, changes that other writers made
+ * after the base are kept: their packs and refs stay in the new generation.
  *
  * Returns 0, ERR_DENIED if a change of another writer conflicts with this one,
  * ERR_IO if the store does not answer, or another negative error code. After an
