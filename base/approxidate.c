@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses dates with two parsers. The first one, parse_epoch() and parse_date(),
- * reads a number of seconds since 1970 or a date with its time. The second one,
- * parse_guess(), reads all other texts word by word. Its rules follow the
- * observed behaviour of stock Git 2.55.
+ * Parses dates with two parsers. The first parser (parse_epoch() and
+ * parse_date()) reads a number of seconds since 1970, or a date with its time.
+ * The second parser (parse_guess()) reads all other texts word by word. The
+ * rules of the second parser follow the observed behaviour of stock Git 2.55.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -436,8 +436,8 @@ static void set_moment(struct guess *g, int64_t seconds)
 
 /*
  * Fills in the day, month and year that the text did not set, from the present
- * date. If the text has a month but no year, the year is the present one, or
- * last year for a month after the present month.
+ * date. If the text has a month but no year, a month after the present month is
+ * a month of last year, and any other month is one of this year.
  */
 static void fill_date(struct guess *g, struct tm *tm)
 {
@@ -549,8 +549,8 @@ static bool guess_date(struct guess *g, int year, int64_t month, int64_t day,
 
 /*
  * Sets the date from two numbers. After a dot, the day comes first; after
- * another separator, the month comes first. The other order is tried if the
- * date would be in the future.
+ * another separator, the month comes first. If this gives a date in the future,
+ * the reverse order is tried.
  */
 static bool guess_day_and_month(struct guess *g, char separator, int64_t a,
 				int64_t b, int year)

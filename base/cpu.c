@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Features of the processor. They come from the C library if it is glibc 2.33
- * or later, otherwise from the compiler.
+ * Features of the processor. The C library tells them if it is glibc 2.33 or
+ * later, otherwise the compiler does.
  */
 #include "base/cpu.h"
 

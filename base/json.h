@@ -16,10 +16,9 @@
 #include "base/buf.h"
 
 /*
- * Appends a string in quotes. Any bytes give valid JSON: a control character is
- * escaped, and a byte that is not part of valid UTF-8 is written as the code
- * point of the same number. A reader of JSON gets a string in UTF-8 back as it
- * was.
+ * Appends a string in quotes. Any bytes give valid JSON: control characters are
+ * escaped. A byte that is not part of valid UTF-8 is written as the code point
+ * of the same number. A reader of JSON gets a string in UTF-8 back as it was.
  */
 int json_string(struct buf *out, const char *bytes, size_t len);
 

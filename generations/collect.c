@@ -9,8 +9,8 @@
  *	5. if step 3 has failed, for example because the store is full, do the
  *	   rest of it
  *
- * The time must be asked first. So a file that is old at this time is named
- * either by a record that step 2 reads, or by no record at all. Step 3 retires
+ * The time must be asked first. So if a file is old at this time, either a
+ * record that step 2 reads names the file, or no record does. Step 3 retires
  * the oldest record first, so all records below a retired one are retired, too.
  */
 #include <string.h>
@@ -255,8 +255,8 @@ static int read_one(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 
 /*
  * Reads up to WINDOW_MAX records at the same time, from `newest` downwards.
- * Some of these reads may turn out to be unnecessary: the collection needs no
- * record that is older than the newest retired record.
+ * Some reads may turn out to be unnecessary: the collection needs no record
+ * that is older than the newest retired record.
  */
 static int window_read(struct window *w, const struct collection *c,
 		       uint64_t newest)
@@ -368,8 +368,8 @@ static int retire(struct collection *c, const struct old *old)
 }
 
 /*
- * Retires the records in c->olds. If it fails, the next call continues with the
- * record that failed.
+ * Retires the records in c->olds. If the call fails at a record, the next call
+ * continues with this record.
  */
 static int retire_all(struct collection *c)
 {

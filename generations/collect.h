@@ -3,9 +3,9 @@
  * Garbage collection of a repository in a store: deleting the files that no
  * generation needs.
  *
- * A generation is live if it is the newest, or if its successor is younger than
- * the grace period ("the grace"), which the caller sets. A file is deleted if
- * no live generation names it and it is older than the grace. Both ages are
+ * The caller sets a grace period, "the grace". A generation is live if it is
+ * the newest, or if its successor is younger than the grace. A file is deleted
+ * if no live generation names it and it is older than the grace. Both ages are
  * measured by the clock of the store: the collector writes the hint (a small
  * file), and asks the store when the hint was written. So the collector's own
  * clock does not matter. If the store accepts no file, the present time is the
@@ -13,12 +13,12 @@
  * a response of the store.
  *
  * Why no new record names a deleted file: a new record names two kinds of
- * files. Some are files that the parent of the new record names. The parent was
- * the newest generation until then, so it is live, and its files are kept. The
- * other files were written less than `session_ns` before
- * (generations/history.h). The grace must be longer than any writer takes from
- * its first upload to its record, and longer than any reader works with one
- * generation.
+ * files. Files of the first kind are named by the parent of the new record,
+ * too. The parent was the newest generation until then, so it is live, and its
+ * files are kept. Files of the second kind were written less than `session_ns`
+ * before (generations/history.h). The grace must be longer than the longest
+ * time from a writer's first upload to its record. It must also be longer than
+ * any reader works with one generation.
  *
  * Records of generations that are not live are replaced by retired records,
  * which are nearly empty (generations/record.h). So the numbers of these

@@ -32,9 +32,9 @@ int commit_start(struct commit_member *m, const struct generation_place *place,
 		 const struct generation_change *change, struct error *err);
 
 /*
- * Writes the files of a change. If `hint` is not 0, it is the number of a
- * record that exists, and is written into the hint (a file with the number of a
- * recent record). For a change without files, writes nothing. Returns 0,
+ * Writes the files of a change. If `hint` is not 0, also writes this number
+ * into the hint, a file with the number of a recent record. The record `hint`
+ * must exist. For a change without files, writes nothing. Returns 0,
  * GENERATION_STORE_DOWN, or a negative error code.
  */
 int commit_upload(const struct generation_change *change,

@@ -126,9 +126,9 @@ int generation_is_newest(bool *out, const struct generation_place *place,
 
 /*
  * Finds out whether the store still has record `known`, of which only the
- * number, the parent and the token are used. If the store was emptied, or
- * restored from a backup, it does not have the record, or has another record
- * with the same number.
+ * number, the parent and the token are used. A store that was emptied or
+ * restored from a backup may lack the record, or have another record with the
+ * same number.
  *
  * Returns 0 if the store has the record, even if it was retired meanwhile.
  * Returns STORE_ABSENT, with the reason in *err, if the store does not have it.
@@ -168,8 +168,8 @@ int generation_write_hint_record(const struct generation_place *place,
 /*
  * Reads the hint. If the hint is a copy of a record, sets *out to this record.
  * A newer record may exist. If the repository was removed and its hint was not,
- * the record itself does not exist any more. Returns 0, STORE_ABSENT if there
- * is no hint or if the hint is not a copy of a record, STORE_UNAVAILABLE, or a
+ * the record itself does not exist any more. Returns 0; STORE_ABSENT if there
+ * is no hint, or if the hint is not a copy of a record; STORE_UNAVAILABLE; or a
  * negative error code. After an error, *out is zeroed.
  */
 int generation_read_hint(struct generation *out,

@@ -11,10 +11,10 @@
  * "team/app.git". <number> has 16 hexadecimal digits. <hash> is the SHA-256 of
  * the content, <upload> the token of the upload, both in hexadecimal.
  *
- * A byte of <repository> that a store does not allow in names, a "_", and a "."
- * at the start of a part are written as "_" and two hexadecimal digits. So no
- * part of a repository's name is "_", and the names of "a" and "a/b" do not
- * collide.
+ * Some bytes of <repository> are written as "_" and two hexadecimal digits:
+ * bytes that a store does not allow in names, each "_", and a "." at the start
+ * of a part. So no part of a repository's name is "_", and the names of "a" and
+ * "a/b" do not collide.
  */
 #ifndef GENERATIONS_NAMES_H
 #define GENERATIONS_NAMES_H

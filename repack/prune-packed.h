@@ -29,12 +29,12 @@ struct prune_packed_options {
  * Remove the loose objects of `repo` that are also in a pack, here or in an
  * alternate. The packs are read from disk by this function.
  *
- * Afterwards the latest time of each object is not earlier than before. If only
- * cruft packs have the object, the loose copy stays if it is newer than all
- * times of the object in the .mtimes files of these packs. If an ordinary pack
- * with the object is older than the loose file, the modification time of the
- * pack is set to now. If this fails, the loose object stays. Returns 0 or a
- * negative error code.
+ * Afterwards the latest time of each object is not earlier than before. Suppose
+ * that only cruft packs have the object. Then the loose copy stays if it is
+ * newer than the object's times in the .mtimes files. If an ordinary pack with
+ * the object is older than the loose file, the modification time of the pack is
+ * set to now. If this fails, the loose object stays. Returns 0 or a negative
+ * error code.
  */
 int prune_packed(const struct repo *repo,
 		 const struct prune_packed_options *options, struct error *err);

@@ -93,9 +93,9 @@ struct repack_midx_request {
  *
  * If there are alternates and the packs are not closed under reachability, no
  * bitmap index is written, and the warning says so. If a bitmap index is
- * written, the bitmap indexes of single packs are removed, as in stock Git,
- * because readers would not use them. Without packs nothing is written. Returns
- * 0 or a negative error code.
+ * written, the bitmap indexes of single packs are removed, as in stock Git:
+ * readers would not use them. Without packs nothing is written. Returns 0 or a
+ * negative error code.
  */
 int repack_midx_write(struct repack_result *result,
 		      const struct repack_midx_request *request,

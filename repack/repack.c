@@ -290,9 +290,9 @@ static int find_objects(struct run *r, struct error *err)
 }
 
 /*
- * Find the objects to pack. If one is missing, open newer packs and try again:
- * a reference that moved meanwhile may name an object that only a newer pack
- * has. Returns 0 or a negative error code.
+ * Find the objects to pack. If an object is missing, open newer packs and try
+ * again: a reference that moved meanwhile may name an object that only a newer
+ * pack has. Returns 0 or a negative error code.
  */
 static int find_objects_again(struct run *r, struct error *err)
 {
@@ -447,10 +447,10 @@ static int spare_freshened(struct run *r, struct error *err)
 }
 
 /*
- * Call options->before_removal. First, packs that will not be removed are
- * taken off the list, for example a pack that has the same name as the new
- * pack. Returns 0, the negative result of the callback, or another negative
- * error code.
+ * Call options->before_removal. The list of packs to remove may have packs that
+ * stay, for example a pack with the same name as the new pack. Take such packs
+ * off the list first. Returns 0, the negative result of the callback, or
+ * another negative error code.
  */
 static int ask_before_removal(struct run *r, struct error *err)
 {

@@ -2,7 +2,8 @@
 /*
  * Repacks a repository (git-repack(1)): puts all reachable objects into one
  * pack, or loose objects into an additional pack, or small packs into a larger
- * one. Then removes the packs and loose objects that the new pack replaces.
+ * one. Afterwards removes the packs and loose objects that the new pack
+ * replaces.
  *
  * Nothing is removed before its replacement is on disk and visible. Only packs
  * that existed before the references were read are removed, so a concurrent

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists the unreachable objects of a repository. Each has the time when it was
- * last known to be in use, and a mark that says whether it is kept for some
- * time.
+ * Lists the unreachable objects of a repository. Each listed object has a time,
+ * when the object was last known to be in use, and a mark whether it is kept
+ * for some time.
  *
  * The time of an object is the latest of its copies' times. The time of a loose
  * copy is that of its file. The time of a copy in a cruft pack is noted in its

@@ -67,8 +67,8 @@ struct client {
 /* ---- opening */
 
 /*
- * Loads one of the two variants of libcurl that Debian has. Both have the same
- * functions.
+ * Loads libcurl in one of the two variants that Debian has. The two variants
+ * have the same functions.
  */
 static int load_library(struct client *c, struct error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A store of files that several machines share: a directory
- * (store/open.h) or a bucket of an S3-compatible service (store/s3.h).
- * Both behave alike, and the same tests run over both.
+ * A store of files that several machines share: a directory (store/open.h) or a
+ * bucket of an S3-compatible service (store/s3.h). The two kinds behave alike,
+ * and the same tests run over both.
  *
  * A file has a name and content. A file appears complete or not at all. A file
  * that one node has written is visible at once to all nodes, also in listings.
@@ -168,8 +168,8 @@ struct filestore_watch {
 };
 
 /*
- * The part that all kinds of stores have in common. It is the first member of
- * the struct of each kind.
+ * The part that all kinds of stores have in common. The struct of each kind has
+ * this struct as its first member.
  */
 struct filestore {
 	const struct filestore_ops *ops;

@@ -24,7 +24,9 @@
 /* maximum length of the id of an upload */
 #define S3_UPLOAD_MAX 1024
 
-/* An error of S3. Both texts are visible ASCII, shortened if needed. */
+/*
+ * An error of S3. `code` and `message` are visible ASCII, shortened if needed.
+ */
 struct s3_error {
 	/* the code of the error; empty if the answer has none */
 	char code[S3_CODE_MAX + 1];

@@ -73,8 +73,8 @@ int s3_try(struct s3 *s3, struct client_answer *answer,
 	   struct error *err);
 
 /*
- * Returns whether try `nr` (0: the first) of a request may begin now. The first
- * one began at `start_ns` of sys_clock_ns().
+ * Returns whether try `nr` of a request (0: the first try) may begin now.
+ * `start_ns`: the time of sys_clock_ns() at which the first try began.
  */
 bool s3_may_try(const struct s3 *s3, unsigned nr, uint64_t start_ns);
 

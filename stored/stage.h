@@ -39,8 +39,8 @@ struct stored_stage {
 /*
  * Makes the stage below the directory `tmp`. If `tmp` is on another file system
  * than the source, packs and their side files are symlinks, and all other files
- * are copies. Then the source must not be repacked before the release.
- * `progress` may be NULL. Release *stage in any case.
+ * are copies. In this case, the source must not be repacked before the stage is
+ * released. `progress` may be NULL. Release *stage in any case.
  *
  * Returns 0, or ERR_UNSUPPORTED if the source has a work tree or is a partial
  * clone. Returns ERR_MISSING if an object of a ref is missing, or another

@@ -290,8 +290,8 @@ static int commit(struct making *m)
 }
 
 /*
- * With `drops_objects`, checks that the base is still the newest generation. If
- * it is not, generation_commit() would fail, but only after the upload, which
+ * With `drops_objects`, checks that the base is still the newest generation.
+ * Otherwise generation_commit() would fail, but only after the upload, which
  * may take very long.
  */
 static int check_base(struct making *m)

@@ -34,9 +34,9 @@ int stored_tables_find(const struct stored_tables *t, struct buf *value,
 		       const char *ref, struct error *err);
 
 /*
- * Calls `fn` for each ref, in the order of names. Both strings are valid during
- * the call. A nonzero result of `fn` ends the visit and is returned. Returns 0
- * or a negative error code otherwise.
+ * Calls `fn` for each ref, in the order of names. `ref` and `value` are valid
+ * during the call of `fn`. A nonzero result of `fn` ends the visit and is
+ * returned. Returns 0 or a negative error code otherwise.
  */
 int stored_tables_each(const struct stored_tables *t,
 		       int (*fn)(void *ctx, const char *ref, const char *value,

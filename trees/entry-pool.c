@@ -80,8 +80,8 @@ static uint64_t load_word(const uint8_t *p)
 
 /*
  * Hashes an entry, two words at a time. The last two words may overlap the
- * words before them. They always exist: an entry has more than 16 bytes, since
- * its id alone has at least 20.
+ * words before them. Every entry has more than two words, because its id alone
+ * has at least 20 bytes.
  */
 static uint32_t hash_entry(const uint8_t *raw, size_t len)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Detects objects that one tree names as a tree (mode 040000) and another tree
- * names as a blob. One of the two trees then has a wrong mode. Such an object
- * must be an error. An enumeration lists each object once, so it could take a
- * tree for a blob and miss the objects below the tree.
+ * names as a blob. One of the two trees then has a wrong mode. This must be an
+ * error. An enumeration lists each object once. Without the error, an
+ * enumeration could take a tree for a blob, and miss the objects below the
+ * tree.
  */
 #ifndef TREES_ITEM_KINDS_H
 #define TREES_ITEM_KINDS_H

@@ -20,8 +20,8 @@
 #define DEFAULT_CACHE_LIMIT ((size_t)16 << 20)
 
 /*
- * A look-up table of all ids is made if the number of trees to read is at least
- * 1 / ACCELERATE_SHARE of the number of packed objects.
+ * A look-up table of all ids is made if there is at least one tree to read for
+ * every ACCELERATE_SHARE packed objects.
  */
 #define ACCELERATE_SHARE 64
 

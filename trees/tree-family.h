@@ -16,8 +16,8 @@
  * memory.
  *
  * All entries of a family's head are reported. For any other tree, the entries
- * that its delta copies are not reported again. They were reported for its
- * base, for the base's base, or for the head.
+ * that its delta copies are not reported again. These entries were reported for
+ * its base, for the base's base, or for the head.
  *
  * A tree is the head of its own family in three cases: its base is not among
  * the trees; its base comes later in the pack (so there are no circles); or the

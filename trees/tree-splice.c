@@ -79,7 +79,7 @@ int tree_splice_whole(struct tree_splice *s, const uint8_t *bytes, size_t len)
 }
 
 /*
- * Takes the next bytes of the new tree. They may begin or end in the middle of
+ * Takes the next bytes of the new tree, which may begin or end in the middle of
  * an entry.
  */
 static int take_bytes(struct tree_splice *s, const uint8_t *bytes, size_t len)
@@ -228,8 +228,8 @@ struct splice_run {
 
 /*
  * Finds the entries of the base that a copy covers. The entries at both ends of
- * the copied range may be covered only in part. Their bytes will be read, and
- * are at random places in memory, so they are prefetched.
+ * the copied range may be covered only in part. The bytes of these entries will
+ * be read, and are at random places in memory, so they are prefetched.
  */
 static void locate(struct tree_splice *s, struct splice_run *r,
 		   struct splice_op *op)

@@ -230,10 +230,10 @@ static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 }
 
 /*
- * Moves the position in a parent's tree to the first entry whose name is not
- * before that of `entry` (entry i of the child). Two guesses are tried before a
- * search: the position is already right, or it must move as far as the child
- * has moved.
+ * Moves the position in a parent's tree to the first entry whose name is that
+ * of `entry` (entry i of the child) or sorts after it. Two guesses are tried
+ * before a search: the position is already right, or it must move as far as the
+ * child has moved.
  */
 static void seek(const struct treediff *d, struct side *side,
 		 const struct tree_table *child, uint32_t i,
@@ -266,9 +266,8 @@ static void seek(const struct treediff *d, struct side *side,
 }
 /*
  * Moves the position in a parent's tree to the name of `entry`, which is entry
- * i of the child. If the tree has an entry of this name, returns true, sets
- * *found to the entry's number (entry_nr), and moves the position past the
- * entry.
+ * i of the child. Returns true if the tree has an entry of this name. In this
+ * case, sets *found to the entry's number (entry_nr), and moves past the entry.
  */
 static bool find_in_side(const struct treediff *d, struct side *side,
 			 const struct tree_table *child, uint32_t i,

@@ -75,7 +75,7 @@ struct treediff_options {
  * Records which commit has listed a tree, so that the lists of later commits
  * leave out this tree. Used if the caller needs only the union of the lists.
  * All threads share this struct. listed_by[obj_pos] of a packed tree is 0 if no
- * commit has listed the tree. Otherwise it is the commit's `order` (see
+ * commit has listed the tree. Otherwise the value is the commit's `order` (see
  * treediff_run()) plus one.
  */
 struct treediff_shared {
@@ -156,8 +156,8 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  *
  * An object may be in both trees at different paths. A copied file counts as
  * new. A moved file does not count as new, because old->seen has the file from
- * its old path. Use this function for trees that differ in few entries. It
- * gives up at a new directory with many files.
+ * its old path. Use tree_changes_find() for trees that differ in few entries.
+ * The function gives up at a new directory with many files.
  */
 
 /*

@@ -84,9 +84,9 @@ int treewalk_run(struct treewalk *w, uint32_t tree_pos, const char *path,
 
 /*
  * Reads a tree at a depth below the root of a walk. Returns 0, and the caller
- * releases *tree with odb_object_release(). Returns a negative error code, with
- * the tree's id in the error, if the tree is missing, is no tree, or is nested
- * too deeply.
+ * releases *tree with odb_object_release(). Returns a negative error code if
+ * the tree is missing, is no tree, or is nested too deeply. The error then
+ * names the tree's id.
  */
 int treewalk_read(struct treewalk *w, uint32_t tree_pos, unsigned depth,
 		  struct odb_object *tree, struct error *err);

@@ -207,9 +207,9 @@ static int decode_bytes(struct commit_ahead *a, struct lane *lane,
 
 /*
  * Reads a packed commit and appends a record for it. Does nothing if the commit
- * cannot be read. A commit that is stored whole is inflated directly. So it
- * does not enter the delta-base cache, where it would be of no use: few commits
- * are delta bases.
+ * cannot be read. A commit that is stored whole is inflated directly. So the
+ * commit does not enter the delta-base cache, where it would be of no use: few
+ * commits are delta bases.
  */
 static int decode(struct commit_ahead *a, struct lane *lane, uint32_t obj_pos)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A map from commits to values. It begins as a hash table; with many commits it
- * becomes arrays indexed by obj_pos.
+ * A map from commits to values. With few commits, the map is a hash table. With
+ * many commits, the map is a pair of arrays indexed by obj_pos.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -78,9 +78,9 @@ struct depth_limits {
 
 /*
  * Computes the shallow boundary by limits. Considers the commits that are
- * reachable from `from` and are not left out by the limits. Such a commit is
- * shallow if the limits leave out one of its parents, or if it is in
- * h->shallow. Otherwise it is inside.
+ * reachable from `from` and are not left out by the limits. Among these
+ * commits, a commit is shallow if the limits leave out one of its parents, or
+ * if it is in h->shallow. All others are inside.
  *
  * A commit that is reachable only through shallow commits is neither shallow
  * nor inside. Stock Git lists some of these commits as shallow too. But if a

@@ -168,9 +168,9 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 }
 
 /*
- * To exclude objects of the haves, the haves' history is walked, but only if it
- * is short. It may have at most UNINTERESTING_RATIO commits for each wanted
- * commit, plus UNINTERESTING_FEW. A longer walk costs more than it saves.
+ * Objects of the haves are excluded only if the haves' history is short: at
+ * most UNINTERESTING_RATIO commits for each wanted commit, plus
+ * UNINTERESTING_FEW. To walk a longer history costs more than it saves.
  */
 #define UNINTERESTING_RATIO 2
 #define UNINTERESTING_FEW 64
@@ -198,8 +198,9 @@ static int find_set(struct enumerate *e, const struct revwalk_result *revs,
 }
 
 /*
- * The trees of the wanted commits are compared with the tree of the newest
- * uninteresting commit only if there are at most this number of wanted commits.
+ * Maximum number of wanted commits whose trees are compared with the tree of
+ * the newest uninteresting commit. With more wanted commits, this shortcut is
+ * not tried.
  */
 #define CHANGES_MAX 8
 
@@ -438,9 +439,9 @@ static int list_missing(const struct walk_item **first, struct oid **missing,
 }
 
 /*
- * Checks that all objects of the result exist. If one is missing, asks the
- * provider (for example a fetch from a promisor remote) to store it. Returns an
- * error if it is still missing.
+ * Checks that all objects of the result exist. If an object is missing, asks
+ * the provider (for example a fetch from a promisor remote) to store it.
+ * Returns an error if the object is still missing.
  */
 static int check_there(struct enumerate *e, struct error *err)
 {

@@ -175,8 +175,8 @@ static bool find_noted(const struct history *h, uint32_t graph_pos,
 
 /*
  * Adds a parent of the commit that is being parsed. The parent is known by its
- * position in the commit-graph. Its id is looked up only the first time.
- * Returns 0 or ERR_NOMEM.
+ * position in the commit-graph. The parent's id is looked up only the first
+ * time. Returns 0 or ERR_NOMEM.
  */
 static int add_graph_parent(struct history *h, uint32_t graph_pos)
 {

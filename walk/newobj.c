@@ -125,8 +125,7 @@ static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 /*
  * Takes the next chunk for a thread, and returns its index. Each thread starts
  * at a different chunk and takes consecutive chunks, because the trees decoded
- * for one chunk help with the next. There must be a chunk that is not taken
- * yet.
+ * for one chunk help with the next. At least one chunk must not be taken yet.
  */
 static size_t take_chunk(struct compute *c, unsigned thread_nr)
 {

@@ -7,11 +7,11 @@
  *
  *	objects of A's trees  =  union of new(a) over all a in A
  *
- * because an object of tree(a) that is not in new(a) is in the tree of a parent
- * of a, and this parent is in A too. For a set with a boundary (parents outside
- * A) the union holds all objects that are not in the boundary's trees. new(c)
- * may repeat an object of an older commit, for example after a revert. The
- * union is not affected.
+ * The reason: an object of tree(a) that is not in new(a) is in the tree of a
+ * parent of a, and this parent is in A too. For a set with a boundary (parents
+ * outside A) the union holds all objects that are not in the boundary's trees.
+ * new(c) may repeat an object of an older commit, for example after a revert.
+ * The union is not affected.
  *
  * The tree diffs of different commits are independent, so all processors
  * compute them. Each changed tree is inflated about once, and an id is looked

@@ -4,7 +4,8 @@
  * without bitmaps.
  *
  * A `struct walk` is the working state of one request or command: object
- * numbers, the commits loaded so far, and one reader. It is used by one thread.
+ * numbers, the commits loaded so far, and one reader. A struct walk is used by
+ * one thread.
  */
 #ifndef WALK_WALK_H
 #define WALK_WALK_H
