@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads JSON (RFC 8259), one object at a time. Nothing is allocated: a value is
- * a part of the text, and a nested object is read by a loop of its own.
+ * a part of the text. The caller reads a nested object by another loop.
  *
  *	struct json_members m;
  *	struct json_member member;

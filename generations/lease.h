@@ -24,7 +24,7 @@ struct generation_lease {
  *
  * If another holder wrote the lease more than `max_age` seconds ago, the lease
  * is taken over, because its holder has probably died. The age is measured by
- * the clock of the store, or by that of this node if the store's time is
+ * the clock of the store, or by the clock of this node if the store's time is
  * unknown. If `max_age` is INT64_MIN, any lease is taken over.
  *
  * Returns 0 with *lease filled. Returns STORE_CONFLICT if another holder has

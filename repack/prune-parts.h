@@ -61,9 +61,9 @@ int prune_file_other(const struct prune_file *file,
 		     const struct prune_options *options, struct error *err);
 
 /*
- * Remove old temporary files and directories: all in the object directory and
- * in objects/pack, and in objects/info only those that this project writes.
- * Returns 0 or a negative error code.
+ * Remove old temporary files and directories in the object directory and in
+ * objects/pack. In and below objects/info, remove only the temporary files that
+ * this project writes. Returns 0 or a negative error code.
  */
 int prune_stale(const struct repo *repo, const struct prune_options *options,
 		struct error *err);

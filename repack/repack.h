@@ -154,8 +154,8 @@ struct repack_result {
 	/* number of objects in new promisor packs */
 	uint32_t promisor_nr;
 	/*
-	 * number of objects that the filter left out; packs of their own hold
-	 * these objects
+	 * number of objects that the filter left out; these objects are in
+	 * separate packs
 	 */
 	uint32_t filtered_nr;
 	/* number of objects that were written as loose objects */

@@ -5,11 +5,12 @@
  * for some time.
  *
  * The time of an object is the latest of its copies' times. The time of a loose
- * copy is that of its file. The time of a copy in a cruft pack is noted in its
- * .mtimes file. The time of a copy in another pack is that of the pack. An
- * object is recent if its time is later than the time of expiry. Objects that a
- * recent object reaches are kept too, whatever their age: a client may be about
- * to make the recent object reachable.
+ * copy is the modification time of the file. The time of a copy in a cruft pack
+ * is recorded in the .mtimes file of the pack. The time of a copy in any other
+ * pack is the modification time of the pack. An object is recent if its time is
+ * later than the time of expiry. Objects that a recent object reaches are kept
+ * too, whatever their age: a client may be about to make the recent object
+ * reachable.
  *
  * One thread.
  */

@@ -90,9 +90,9 @@ struct client_limits {
 struct client;
 
 /*
- * Opens a client. `ca_file` names a file with certificates of authorities;
- * NULL: those of the system. Several threads may open clients at the same time
- * if libcurl is version 7.84 or newer.
+ * Opens a client. `ca_file` names a file with CA certificates; NULL: the CA
+ * certificates of the system are used. Several threads may open clients at the
+ * same time if libcurl is version 7.84 or newer.
  *
  * Returns 0 with *out owned by the caller, ERR_UNSUPPORTED if libcurl is not
  * installed, or ERR_NOMEM. With is_lazy, client_send() may return

@@ -162,9 +162,9 @@ static int write_memory(void *ctx, const void *bytes, size_t len,
 
 /*
  * Reads a range into memory. If somebody replaces the file during the read,
- * starts again with the new file, at most READS times. Returns the codes of
- * filestore_read(), but STORE_UNAVAILABLE in place of STORE_CONFLICT. After an
- * error, m->buf is unchanged.
+ * starts again with the new file, at most READS times. Returns a code of
+ * filestore_read(), except STORE_CONFLICT: if the file is replaced too often,
+ * returns STORE_UNAVAILABLE. After an error, m->buf is unchanged.
  */
 static int read_memory(struct memory *m, struct filestore *store,
 		       struct filestore_info *info, uint64_t off, uint64_t len,

@@ -35,8 +35,8 @@ struct s3_call {
 	struct sigv4_pair query[S3_HEADERS_MAX];
 	size_t query_nr;
 	/*
-	 * headers in addition to those of every request; names are in lower
-	 * case
+	 * headers in addition to the four that every request has; names are in
+	 * lower case
 	 */
 	struct sigv4_pair headers[S3_HEADERS_MAX];
 	size_t header_nr;

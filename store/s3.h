@@ -35,7 +35,10 @@ struct store_s3_settings {
 	const char *bucket;
 	/* the key of each file is "<prefix>/<name>"; "": the key is the name */
 	const char *prefix;
-	/* file with certificates of authorities; NULL: those of the system */
+	/*
+	 * file with CA certificates; NULL: the CA certificates of the system
+	 * are used
+	 */
 	const char *ca_file;
 	const struct store_keys *keys;
 	/* time limit for a new connection, in milliseconds */

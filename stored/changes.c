@@ -93,7 +93,8 @@ static int note_old(void *ctx, const char *ref, const char *value,
 
 /*
  * Adds the next refs of `old` that sort before `ref` to the result: the new
- * generation does not have them. If `ref` is NULL, adds all remaining ones.
+ * generation does not have them. If `ref` is NULL, adds all remaining refs of
+ * `old`.
  */
 static int pass_deleted(struct comparison *c, const char *ref,
 			struct error *err)

@@ -17,8 +17,8 @@ struct making {
 	const struct stored_successor *how;
 	struct generation *base; /* borrowed */
 	/*
-	 * owned: at first all files of the directory; compare() removes those
-	 * that are not uploaded
+	 * owned: at first all files of the directory; compare() removes the
+	 * files that need no upload
 	 */
 	struct generation_upload *files;
 	size_t nr, alloc;

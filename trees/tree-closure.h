@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds the closure of some trees: the trees and all objects below them, as a
- * set. Neither the paths of the objects nor the commits that added them are
- * known afterwards.
+ * set. The paths of the objects, and the commits that added them, are not known
+ * afterwards.
  *
  * Each tree is decoded once, together with its delta base. If a tree is stored
  * as a delta, only the entries that the delta inserts are looked at

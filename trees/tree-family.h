@@ -10,10 +10,9 @@
  * The order is depth first: a tree is made from its base while the base is in
  * memory. Only the entries that a delta inserts are looked at, not those that
  * it copies (tree-splice.h). The reader keeps only bases that are between the
- * family's head and the current tree and that have further deltas to read. Of
- * the deltas of a base, the one with the largest family below it is read last,
- * and replaces the base in memory. So at most log2(n) + 1 of n trees are in
- * memory.
+ * family's head and the current tree and that have further deltas to read. The
+ * delta with the largest family is read last among the deltas of a base, and
+ * replaces the base in memory. So at most log2(n) + 1 of n trees are in memory.
  *
  * All entries of a family's head are reported. For any other tree, the entries
  * that its delta copies are not reported again. These entries were reported for
@@ -120,7 +119,7 @@ void tree_family_reader_free(struct tree_family_reader *reader);
  * Reads the families whose heads have the indexes [first, last) in
  * families->heads. Returns 0, ERR_NOMEM, or the nonzero value that `fn`
  * returned. If a tree cannot be read, returns ERR_MISSING or ERR_CORRUPT. The
- * message is then "not a tree object", "malformed tree", or that of
+ * message is then "not a tree object", "malformed tree", or the message of
  * objspace_read().
  */
 int tree_family_reader_run(struct tree_family_reader *reader,
