@@ -41,8 +41,9 @@ static int check_one(struct receive *r, struct receive_connect *c,
 }
 
 /*
- * Check the new values of all commands that are not refused, together. Returns
- * 1 if all objects exist, 0 if an object is missing, or a negative error code.
+ * Check all commands in one walk, except deletions and refused commands.
+ * Returns 1 if all objects that their new values reach exist, 0 if an object is
+ * missing, or a negative error code.
  */
 static int check_all(struct receive *r, struct receive_connect *c,
 		     struct error *err)
@@ -153,8 +154,9 @@ static int refuse_pair(struct receive *r, struct receive_command *symbolic,
 }
 
 /*
- * Refuses every change of a symbolic ref that cannot be followed to its end. A
- * transaction would take a deletion of such a ref for a deletion of nothing.
+ * Refuses every change of a symbolic ref that cannot be followed to its end.
+ * Deletions are refused too: a transaction would treat the ref as one that does
+ * not exist.
  */
 static int refuse_broken(struct receive *r, struct receive_command *cmd,
 			 struct error *err)

@@ -110,7 +110,9 @@ int receive_rules_old(struct receive_rules *rules,
  *	       \
  *	        f--N--N--N     N came with the push, f is the frontier
  *
- * Each commit of the frontier is then tested, the cheapest test first:
+ * Then tests 1 to 4 find out whether some ref reaches each commit of the
+ * frontier. A cheaper test comes before a more expensive one, and gets only the
+ * commits that passed no test yet. Step 5 is for commits that pass none:
  *
  *	1. HEAD or the old value of a command is the commit   a few look-ups
  *	2. some ref has the commit as its value   one pass over the refs,
@@ -119,9 +121,8 @@ int receive_rules_old(struct receive_rules *rules,
  *	4. some ref reaches it                    a walk by date from all refs
  *	5. no ref reaches it                      walk its history and trees
  *
- * A commit that passes one test needs no further test. So a push onto a branch
- * costs as much as the push brings, whatever the size of the repository. A test
- * that cannot decide counts as not passed.
+ * So a push onto a branch costs as much as the push brings, whatever the size
+ * of the repository. A test that cannot decide counts as not passed.
  */
 
 struct receive_connect {
@@ -151,8 +152,9 @@ void receive_connect_release(struct receive_connect *c);
  * if the repository had the commit and all its parents before the push, the
  * commit is not treated as shallow, because refs may need its history.
  *
- * Cost: O(commits and objects of the push), and one test for each commit of the
- * frontier.
+ * Cost: O(commits and objects of the push). In addition, for each existing
+ * commit at which the push meets the old history, one test whether refs reach
+ * it.
  */
 int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 			  size_t nr, struct oidset *new_shallow,

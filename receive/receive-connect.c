@@ -22,7 +22,8 @@ struct check {
 	 */
 	struct revwalk_result push;
 	/*
-	 * commits that existed before the push, and at which the walk stopped
+	 * commits of the frontier of which it is not known yet whether refs
+	 * reach them
 	 */
 	struct oidset frontier;
 	/* commits of the frontier for which no test has passed yet */
@@ -117,10 +118,10 @@ static int visit_parents(struct check *k, struct oidset *seen,
 }
 
 /*
- * Visit the tips (new values of refs) of one kind: with `is_new` those that
- * came with the push, else those that existed before the push. A tip that
- * existed before is only added to the frontier. push.boundary gets such a tip
- * only if the tip is a parent of a commit of the push.
+ * Visit one kind of tips (new values of refs). If `is_new`, visit the tips that
+ * came with the push. Otherwise add the tips that existed before the push to
+ * the frontier. These are not added to push.boundary, which lists only parents
+ * of commits of the push.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {
@@ -447,18 +448,20 @@ static int check_visible(struct check *k, const struct walk_items *objects)
 
 /*
  * Find the objects that the new tips reach and that the existing refs do not
- * reach. If refs reach the whole frontier, only the commits of the push are
- * new, and they are known already. Otherwise a walk over commits by date is
- * needed. It could visit the whole history if the dates in the push are old.
+ * reach. If k->undecided is empty, refs reach all existing commits at which the
+ * push meets the old history. Then the new commits are those of the push
+ * (k->push), and no walk over commits is needed. Otherwise commits are walked
+ * by date. This walk could visit the whole history if the dates in the push are
+ * old.
  */
 static int find_new(struct walk_result *result, struct check *k)
 {
 	struct walk_options options = {
 		.objects = true,
 		/*
-		 * If clients may know only of reachable objects (is_limit), the
-		 * objects in trees of the boundary are visible to the client.
-		 * So leave them out.
+		 * true if clients may know only of reachable objects
+		 * (is_limit): the objects in the trees of the boundary are then
+		 * left out, because the client may know of them anyway.
 		 */
 		.exclude_boundary = k->c->r->is_limit,
 		.threads = 1,

@@ -20,7 +20,7 @@ struct haves {
 	const char *command;
 	/* value of core.alternateRefsPrefixes; borrowed; NULL: not set */
 	const char *prefixes;
-	/* length of the present prefix */
+	/* length of the prefix whose refs are visited now; 0: all refs */
 	size_t prefix_len;
 	struct error *warning, *err;
 	/* the last line of the command's output, while it is incomplete */

@@ -119,9 +119,9 @@ static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 }
 
 /*
- * Returns 1 if an object exists in the repository, so that the object is not
- * written again. Its modification time is set to now, so that `git prune` keeps
- * the object until refs reach it.
+ * Returns 1 if the repository has the object, and has set the modification time
+ * of one copy to now. So `git prune` keeps the object until refs reach it.
+ * Returns 0 if the object must be written, or a negative error code.
  */
 static int is_known(void *ctx, const struct oid *oid, struct error *err)
 {
@@ -152,8 +152,8 @@ static int take_apart(struct receive_objects *o, struct receive *r,
 }
 
 /*
- * Callbacks for indexing a pack if clients may only know of reachable objects
- * (is_limit).
+ * Callbacks for indexing a pack if clients may know only of reachable objects
+ * (is_limit): a delta base that the client may not know of counts as missing.
  */
 struct seen_only {
 	/* the callbacks without the restriction to reachable objects */

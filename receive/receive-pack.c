@@ -284,9 +284,10 @@ static int report(struct push *p)
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/*
-	 * The .keep file is no longer needed: the push is over. The quarantine
-	 * is kept if hooks read the certificate from it, or read objects that
-	 * the target has and the repository lacks.
+	 * The push is over. So the .keep file and the quarantine can be
+	 * removed. A push with a target keeps them if its hooks still need the
+	 * quarantine: the push is signed, or the repository does not have its
+	 * packs.
 	 */
 	if (!r->options->target ||
 	    (!r->cert.is_judged && quarantine_is_stored(&r->quarantine)))

@@ -12,13 +12,14 @@
 #include "wire/summary.h"
 
 /*
- * Stores a push elsewhere, if the repository is a local copy of a repository in
- * a store (copies/push.h). Such a push differs from others in these points:
- * - Objects are always kept as a pack, and are never moved into the repository.
- *   So the repository has only objects of accepted pushes, and later pushes
- *   cannot rely on objects of refused ones. Hooks read new objects from the
- *   quarantine.
- * - Refs are changed by the function publish() below.
+ * A place outside of the repository where a push stores its objects and refs.
+ * Used if the repository is a local copy of a repository in a store
+ * (copies/push.h). A push with a target differs from other pushes in these
+ * points:
+ * - Its objects are always kept as a pack in the quarantine, and are never
+ *   moved into the repository. So later pushes cannot rely on objects of a
+ *   refused push. Hooks read the new objects from the quarantine.
+ * - The function publish() below changes the refs.
  * - A push that needs receive.shallowUpdate is refused.
  * - There is no maintenance, and no update of the server info.
  */

@@ -406,11 +406,11 @@ static void forward_errors(struct proc *p)
 }
 
 /*
- * Do one of the two tasks of struct proc, each in its own thread. Both tasks
- * return 0: after an error of one task, the other one might never begin, and
- * the hook's standard error would be lost. The end of
- * the hook's input tells the hook that nothing more will come, so the input is
- * closed when the talk is over.
+ * Do one of the two tasks of struct proc; each task runs in a thread of its
+ * own. The result is always 0: an error of one task could keep the other task
+ * from starting, and the hook's standard error would be lost. At the end of the
+ * talk, the hook's input is closed, so that the hook knows that nothing more
+ * will come.
  */
 static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 		   struct error *err)

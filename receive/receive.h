@@ -340,10 +340,10 @@ struct receive {
 	 */
 	struct quarantine quarantine;
 	/*
-	 * Owned: the objects of the repository and of the push, as the
-	 * connectivity check has read them. Kept only if the push has a target,
-	 * because the objects then stay in the quarantine, where
-	 * receive_rules_check() reads them. Otherwise NULL.
+	 * Owned: the snapshot with which the connectivity check has read the
+	 * objects of the repository and of the push. Set only if the push has a
+	 * target, else NULL. The new objects then stay in the quarantine, and
+	 * receive_rules_check() reads them through this snapshot.
 	 */
 	struct odb *checked;
 	bool is_limit; /* see visible_is_limit() */
