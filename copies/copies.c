@@ -50,9 +50,10 @@
 #define DOWN_NS UINT64_C(5000000000)
 #define SLOW_NS UINT64_C(2500000000)
 /*
- * Minimum number of nanoseconds between two questions to S3 whether it still
- * has the generation of a copy, for each repository. A store in a local
- * directory is asked each time, because this costs only a few system calls.
+ * Minimum number of nanoseconds between two questions to a store in S3 about
+ * one repository: whether the store still has the generation of the copy. A
+ * store in a local directory is asked each time, because this costs only a few
+ * system calls.
  */
 #define PROVE_NS UINT64_C(10000000000)
 /*
@@ -327,7 +328,10 @@ static void touch(const struct stored_copy *copy)
 	free(path);
 }
 
-/* Returns how many nanoseconds ago the copy was last found to be the newest. */
+/*
+ * Returns the number of nanoseconds since the copy was last known to be up to
+ * date; UINT64_MAX: not known.
+ */
 static uint64_t age_of(const struct entry *e, const struct stored_copy *copy,
 		       uint64_t now)
 {
@@ -476,9 +480,9 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	if (!ret && is_due)
 		touch(copy);
 	/*
-	 * `known` is an old generation if another process replaced the marker
-	 * since `known` was read. This is harmless: the next request asks the
-	 * store once more.
+	 * If another process replaces the marker during this function, e->known
+	 * may become an older generation than that of the marker. This is
+	 * harmless: the next request asks the store once more.
 	 */
 	after = identify(copy);
 	if (!is_same(&before, &after))
@@ -537,8 +541,8 @@ static bool is_stale_allowed(struct stored_copies *copies, struct entry *e,
 }
 
 /*
- * Returns the result of the last question to the store. Returns 0 in place of
- * an error if the old copy may be served.
+ * Returns the result of the last question to the store. If the question failed,
+ * but the old copy may be served, returns 0.
  */
 static int take_answer(struct stored_copies *copies, struct entry *e,
 		       struct stored_use *use, struct error *err)
@@ -644,10 +648,10 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 }
 
 /*
- * Answers a question about a repository without a copy, if the answer is known
- * without a request. Returns ERR_MISSING if the store did not have the
- * repository a short time ago. Returns ERR_IO if the store is down. Returns 0
- * if the store must be asked.
+ * Answers whether the store has a repository, if the answer is known without a
+ * request to the store. Returns ERR_MISSING if the store did not have the
+ * repository a short time ago, ERR_IO if the store is down, or 0 if the store
+ * must be asked.
  */
 static int look_before(struct stored_copies *copies, const char *name,
 		       uint64_t now, struct error *err)

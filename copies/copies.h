@@ -47,8 +47,9 @@ struct stored_copies_options {
 	uint64_t budget;
 	uint64_t max_age_ns; /* 0: strict reads */
 	/*
-	 * If the store does not answer, a copy is served if it was the newest
-	 * at most this number of nanoseconds ago. 0: the copy is not served.
+	 * Used if the store does not answer: a copy is still served if it was
+	 * known to be up to date at most this number of nanoseconds ago. 0: the
+	 * copy is not served.
 	 */
 	uint64_t stale_ns;
 	/*
@@ -69,8 +70,9 @@ struct stored_use {
 	struct stored_copy *copy; /* owned; NULL: none */
 	/*
 	 * `is_stale`: the store did not answer, and the copy may be old.
-	 * `is_news`: the caller should log this now, because there was no such
-	 * log line for this repository in the last minute.
+	 * `is_news`: the caller should log that the copy may be old. This is
+	 * false if there was such a log line for this repository in the last
+	 * minute.
 	 */
 	bool is_stale, is_news;
 	/*
@@ -167,10 +169,9 @@ void stored_absent_forget(struct stored_absent *absent, const char *name,
 			  uint32_t hash);
 
 /*
- * Returns whether the table says that the store did not have `name` when it was
- * asked, at a time that is less than `age_ns` before `now_ns`. The result is
- * also true if this time is later than `now_ns`, because another thread has
- * asked the store since then.
+ * Returns whether the table says that the store did not have `name`. An entry
+ * counts if the store was asked less than `age_ns` before `now_ns`. An entry
+ * also counts if the store was asked after `now_ns`, by another thread.
  */
 bool stored_absent_has(const struct stored_absent *absent, const char *name,
 		       uint32_t hash, uint64_t now_ns, uint64_t age_ns);

@@ -18,9 +18,9 @@
  */
 #define RENAME_TRIES 5
 /*
- * Maximum number of times that a refresh asks the store for the next record. It
- * asks again only if another process of this node has noted that record
- * meanwhile.
+ * Maximum number of records for which one refresh asks the store. The refresh
+ * asks for the record after the newest one that this node knows. It asks again
+ * only if another process of the node has noted a newer record in the meantime.
  */
 #define LOOKS 3
 /*
@@ -626,12 +626,12 @@ static int advance_to_read(struct stored_copy *copy, const struct generation *g,
 }
 
 /*
- * A question to the store, whether a guessed record is the newest. It is asked
- * while files are downloaded.
+ * Asks the store whether the record that the hint contains is the newest one.
+ * The question is sent while the files of this record are downloaded.
  */
 struct asking {
 	const struct generation_place *place; /* borrowed */
-	/* number of the record in the hint */
+	/* number of the record to ask about: the one that the hint names */
 	uint64_t number;
 	bool was_asked;
 	int ret; /* result of the question */
@@ -659,9 +659,11 @@ static int ask_newest(void *ctx, struct error *err)
  *
  * The question is necessary even if all files are in the cache: the store may
  * have newer records, or may have lost the record *guess. The answer has only
- * the names of records. So if the store has a record with the number of *guess,
- * it stays uncertain whether this is the same record (stored_copy_doubt()). The
- * caller has the lock CHANGE, and there is no usable copy. Returns 0 or a
+ * the numbers of records, not their content. So even if the store has a record
+ * with the number of *guess, it may be a different record
+ * (stored_copy_doubt()).
+ *
+ * The caller has the lock CHANGE, and there is no usable copy. Returns 0 or a
  * negative error code.
  */
 static int make_guessed(struct stored_copy *copy,
@@ -762,12 +764,12 @@ static int await_other(struct stored_copy *copy, uint64_t number,
 
 /*
  * Asks the store for the record after the newest generation that this node
- * knows. If another process of this node has made this record, the node knows a
- * newer generation by now, and the question is repeated.
+ * knows. The question is repeated if another process of this node has noted a
+ * newer generation in the meantime.
  *
- * Returns 0 if the copy is the newest generation. Returns 1 if the newest
- * record must be searched; *found has a newer record if one was read. Returns a
- * negative error code otherwise.
+ * Returns 0 if the copy is the newest generation. Returns 1 if the caller must
+ * search for the newest record; if a newer record was read already, it is in
+ * *found. Returns a negative error code otherwise.
  */
 static int ask_newer(struct generation *found, struct stored_copy *copy,
 		     const struct generation_place *probe, struct error *err)
@@ -783,8 +785,8 @@ static int ask_newer(struct generation *found, struct stored_copy *copy,
 			known = known_number(copy);
 	}
 	/*
-	 * A damaged record is no error yet: a search can find a newer one after
-	 * it.
+	 * A damaged record is no error yet: the store may have a newer record
+	 * after it, which the caller searches.
 	 */
 	if (!ret || ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
 		return 1;
@@ -815,10 +817,10 @@ static int search_and_advance(struct stored_copy *copy,
 		return prove(copy, probe, err);
 	ret = stored_result(ret, copy->name, err);
 	/*
-	 * The newer record may belong to another history, in a store that was
-	 * restored from a backup. Advancing the copy would remove the last
-	 * copies of lost commits. So the store must prove first that it still
-	 * has the generation of the copy.
+	 * If the store was restored from a backup, the newer record belongs to
+	 * another history. Commits that the store has lost may then exist only
+	 * in this copy, and advancing the copy would remove them. So the store
+	 * must first prove that it still has the generation of the copy.
 	 */
 	stored_copy_doubt(copy);
 	if (!ret)

@@ -65,13 +65,13 @@ void stored_copy_close(struct stored_copy *copy);
  * Brings the copy to the generation that is the newest in the store after the
  * call began.
  *
- * - If the copy has this generation already, one request is sent, or two if
- *   stored_copy_doubt() was called before.
+ * - If the copy has this generation already, one request is sent. A second
+ *   request is sent if stored_copy_doubt() was called before.
  * - If another process of this node has noted this generation
- *   (stored_copy_note_made()) and brings the copy to it meanwhile, the same
- *   requests are sent as in the first case.
+ *   (stored_copy_note_made()) and is bringing the copy to it, the number of
+ *   requests is the same.
  * - Before the copy gets a newer generation, the store must prove that it still
- *   has the generation of the copy.
+ *   has the old generation of the copy.
  *
  * Returns 0 or a negative error code. ERR_MISSING: the store has no such
  * repository, and no copy is made. ERR_CORRUPT: the store lacks a file of the
@@ -91,8 +91,8 @@ void stored_copy_doubt(struct stored_copy *copy);
 /*
  * Returns whether the store must still prove that it has the generation of the
  * copy: stored_copy_doubt() was called, and there was no proof since then.
- * stored_copy_refresh() gets the proof, except when it makes the copy from the
- * hint, because this saves a request.
+ * stored_copy_refresh() normally gets the proof. When it makes a new copy from
+ * the hint, it saves this request, and the copy stays doubted.
  */
 bool stored_copy_is_doubted(const struct stored_copy *copy);
 

@@ -89,9 +89,9 @@ static void remove_pack(struct stored_offers *offers, size_t i)
 }
 
 /*
- * Sets the names that the files of the packs have in the store. Removes packs
- * that the generation of the copy lacks: during a refresh, the list and the
- * marker may be of different generations.
+ * Sets offers->names[i] to the name that the file of pack `i` has in the store.
+ * Removes packs from the list that the generation in the marker lacks: during a
+ * refresh, the list and the marker may be of different generations.
  */
 static int name_files(struct stored_offers *offers,
 		      const struct stored_marker *m, struct error *err)

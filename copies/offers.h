@@ -7,13 +7,16 @@
  *	marker of the copy         <path> -> file in the store
  *	store                      file -> address, signed for some hours
  *
- * An address must not outlive the file in the store. If a generation is no
- * longer the newest, a garbage collection keeps its files for at least
- * STORED_GRACE_MIN (stored/successor.h). The generation of a copy may have been
- * replaced STORED_OFFERS_AGE_MAX ago. The addresses that are made from this
- * copy now are valid for up to PUBLISHED_LIFETIME_MAX (publish/published.h).
- * Both times together are shorter than the grace. The caller must know how old
- * the copy may be.
+ * An address must not outlive the file in the store. When a generation is
+ * replaced by a newer one, the store keeps its files for at least
+ * STORED_GRACE_MIN (stored/successor.h). This grace is longer than the sum of
+ * two times:
+ * - STORED_OFFERS_AGE_MAX: the generation of the copy may have been replaced
+ *   that long ago;
+ * - PUBLISHED_LIFETIME_MAX (publish/published.h): a new address is valid for
+ *   that long.
+ *
+ * The caller must check the first of these times (stored_copies_is_fresh()).
  */
 #ifndef COPIES_OFFERS_H
 #define COPIES_OFFERS_H

@@ -43,8 +43,9 @@ struct stored_push {
 	struct stored_push_options options;
 	char *node, *user; /* owned */
 	/*
-	 * number, parent and token of the generation that the push was checked
-	 * against; without files and refs
+	 * The generation (version of the repository in the store) against which
+	 * the push was checked. Only its number, parent and token are set, not
+	 * its files and refs.
 	 */
 	struct generation seen;
 	/* stored_copy_made_number() of the copy when the push was opened */
@@ -58,8 +59,8 @@ struct stored_push {
 	struct generation_session session;
 	bool has_session;
 	/*
-	 * true: a record with the uploads was sent, but it is unknown whether
-	 * it was made
+	 * true: a record that names the uploaded files was sent, but it is
+	 * unknown whether the store has it
 	 */
 	bool is_unknown;
 	struct stored_finder finder; /* owned */
@@ -124,8 +125,9 @@ static int fail_open(struct stored_push *push, int ret,
 }
 
 /*
- * Reports that the copy or its store cannot be read, before a record was sent.
- * Returns the error code of the push.
+ * Reports that a push failed because the copy or its store cannot be read. The
+ * push has sent no record yet, so its refs are unchanged. Returns the error
+ * code of the push.
  */
 static int fail_read(struct stored_push *push, int ret,
 		     const struct error *detail, struct error *err)
@@ -348,7 +350,8 @@ static int hash_file(void *ctx, unsigned thread_nr, size_t nr,
 }
 
 /*
- * Returns a change with the fields that are equal in all changes of the push.
+ * Returns a change with only those fields set that have one value in all
+ * changes of the push.
  */
 static struct generation_change make_change(const struct stored_push *push)
 {
@@ -409,7 +412,8 @@ int stored_push_upload(void *ctx, const char *dir, struct error *err)
 }
 
 /*
- * The state of stored_push_publish(): the refs of a transaction, as a change.
+ * The state of stored_push_publish(), which makes the ref updates of a
+ * transaction into a change of a generation.
  */
 struct publishing {
 	struct stored_push *push;
@@ -428,8 +432,9 @@ struct publishing {
 /* ---- the changes of a transaction */
 
 /*
- * Sets *out to a ref's value in the form of a record, malloc()ed, or to NULL if
- * the ref has no value.
+ * Sets *out to the value of a ref as the text that a record has for it: an id,
+ * or the target of a symbolic ref. The text is malloc()ed; NULL: the ref has no
+ * value.
  */
 static int print_value(const char **out, const struct oid *oid,
 		       const char *target, enum hash_algo algo,
@@ -498,8 +503,9 @@ static void drop_rejected(struct publishing *p)
 }
 
 /*
- * Rejects the updates of refs that have another value in *base than the push
- * expects. Returns the number of these refs, or a negative error code.
+ * Rejects the update of each ref that does not have the old value that the push
+ * expects in the generation *base. Returns the number of rejected updates, or a
+ * negative error code.
  */
 static int reject(struct publishing *p, const struct generation *base,
 		  const struct generation_change *change)
@@ -557,13 +563,14 @@ static struct generation_change make_ref_change(struct publishing *p)
 /* ---- the relay */
 
 /*
- * Finds out whether a change was made, after the relay that had the change has
- * ended. No other record can name the files of the change. So the record was
- * made if the newest generation has one of these files.
+ * Finds out whether the relay has made the record of a change before the relay
+ * ended. No other record can name the uploaded files of the change. So the
+ * record was made if the newest generation has one of these files.
  *
  * Returns a value of generation_commit_result. The value is GENERATION_UNKNOWN
- * if the change has no files, or if an earlier record of this push, whose
- * outcome is unknown, may have the same files.
+ * in two cases: the change has no uploaded files; or an earlier record of this
+ * push may have the same files, but it is not known whether that record was
+ * made.
  */
 static int find_passed(const struct stored_push *push,
 		       const struct generation_change *change)
@@ -592,8 +599,9 @@ static int find_and_follow(struct stored_push *push,
 }
 
 /*
- * Sends the change to the relay, which makes the record. Returns a value of
- * generation_commit_result, NO_RELAY, or a negative error code.
+ * Sends the change to the relay of this node, which makes the record. Returns a
+ * value of generation_commit_result, NO_RELAY if the relay does not work, or a
+ * negative error code.
  */
 static int pass(struct publishing *p, const struct generation_change *change,
 		struct error *why)
@@ -626,9 +634,9 @@ static int pass(struct publishing *p, const struct generation_change *change,
 }
 
 /*
- * Reads the newest generation, and rejects the updates of refs that have
- * another value there than the push expects. Returns the number of these refs,
- * or a negative error code.
+ * Reads the newest generation. If a ref there does not have the old value that
+ * the push expects, rejects the update of this ref. Returns the number of
+ * rejected updates, or a negative error code.
  */
 static int reject_passed(struct publishing *p,
 			 const struct generation_change *change)
@@ -651,8 +659,8 @@ static int reject_passed(struct publishing *p,
 /*
  * Makes the record of a change. If `base` is not NULL, this process makes the
  * record after *base. If `base` is NULL, the relay makes the record, perhaps
- * together with other pushes. Returns a value of generation_commit_result, a
- * negative error code, or NO_RELAY.
+ * together with other pushes. Returns a value of generation_commit_result,
+ * NO_RELAY if the relay does not work, or a negative error code.
  */
 static int make_record(struct publishing *p, struct generation *base,
 		       const struct generation_change *change,
@@ -670,7 +678,8 @@ static int make_record(struct publishing *p, struct generation *base,
  * Makes the record of the push. If other nodes have changed some of the refs,
  * the updates of these refs are rejected, and the record is tried again without
  * them. `base`: see make_record(). Returns 0 if the record was made, 1 if no
- * change of refs was left, a negative error code, or NO_RELAY.
+ * change of refs was left, NO_RELAY if the relay does not work, or a negative
+ * error code.
  */
 static int commit(struct publishing *p, struct generation *base)
 {
@@ -704,9 +713,9 @@ static int commit(struct publishing *p, struct generation *base)
 /* ---- pushes one after the other */
 
 /*
- * Takes the lock of this node's pushes. The holder may wait for a store that
- * does not answer, so the wait has a limit. Returns a descriptor, or -1: the
- * push goes on without the lock.
+ * Takes the lock that lets only one push of this node at a time make a record.
+ * Waits at most TURN_NS, because the holder may wait for a store that does not
+ * answer. Returns a descriptor, or -1: the push goes on without the lock.
  */
 static int take_turn(const struct stored_push *push)
 {
@@ -765,10 +774,10 @@ static void advance(struct stored_push *push, const struct generation *g)
 }
 
 /*
- * Returns whether the store must prove that it has the generation *made. An
- * earlier push on this node has noted that it made this generation. The proof
- * is necessary if the note is older than this push, but the refresh at the
- * start of this push did not find the generation in the store. Then the store
+ * Returns whether the store must prove that it has the generation *made, which
+ * an earlier push on this node has noted. A note that is newer than this push
+ * needs no proof. A note that is older needs the proof if the refresh at the
+ * start of this push did not find its generation in the store. Then the store
  * may have been restored from a backup.
  */
 static bool is_doubtful(const struct stored_push *push,
@@ -779,8 +788,9 @@ static bool is_doubtful(const struct stored_push *push,
 }
 
 /*
- * Checks that the store has *base. If the store has lost it, replaces *base by
- * the generation of the copy. Returns 0 or a negative error code.
+ * Checks that the store still has *base, the generation from which the push
+ * starts. If the store has lost it, replaces *base by the generation of the
+ * copy. Returns 0 or a negative error code.
  */
 static int prove_base(struct publishing *p, struct generation *base,
 		      struct error *why)
@@ -830,8 +840,10 @@ static void *write_hint(void *ctx)
 }
 
 /*
- * Writes the hint while the client gets its report. If several pushes end at
- * the same time, the last one writes the hint for all of them. *g is moved.
+ * Starts a thread that writes the hint (a file with the number of a recent
+ * record), while the client gets its report. Does nothing if the copy has a
+ * newer generation: the push that made the newer one writes the hint. *g is
+ * moved to push->made.
  */
 static void start_hint(struct stored_push *push, struct generation *g)
 {
@@ -906,9 +918,10 @@ static int check_only(struct publishing *p)
 }
 
 /*
- * Starts the time limit from the first upload of a push to its record (a
- * session), for a push without files. If the push has files,
- * stored_push_upload() has done this, and nothing is done.
+ * Starts the session of a push that uploads no files. A session is the time
+ * within which the record of a push must be made; it has a limit. For a push
+ * with files, stored_push_upload() has started the session, and this function
+ * does nothing.
  */
 static int start_session(struct stored_push *push, struct error *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A push into the local copy of a repository in a store. The commit point is
- * the record of the next generation.
+ * A push into the local copy of a repository in a store. The push takes effect
+ * when the store has the record of the next generation (version) of the
+ * repository.
  *
  *	stored_push_open      the copy is the newest generation now
  *	(the push is received into the quarantine, checked and accepted)
@@ -11,19 +12,21 @@
  *	                      advanced
  *	stored_push_close
  *
- * The record is made only if the refs have the old values of the push. So a
- * push through another node is never overwritten. Refs with another value are
- * rejected, and the record is tried again with the other refs. Nothing is
- * deleted in the store.
+ * The record is made only if each ref has the old value that the push expects.
+ * So a push never overwrites a push through another node. If a ref has another
+ * value, its update is rejected, and the record is tried again with the other
+ * updates. Nothing is deleted in the store.
  *
  * The relay of the node (copies/relay.h) makes one record for several pushes.
- * If there is no relay, pushes of one node to one repository make records one
- * by one (the file "store-pushes" in the copy is locked). Each push starts from
- * the generation that the push before has made (the file "store-made"). The
- * copy is brought to this generation after the lock is released. Without the
- * lock, these pushes would compete like pushes through different nodes.
- * Correctness does not depend on the lock, so a push waits only some seconds
- * for it.
+ * If there is no relay, the pushes of one node to one repository make their
+ * records one by one: each locks the file "store-pushes" in the copy. A push
+ * then starts from the generation that the push before has made, which the file
+ * "store-made" names. The copy is brought to the new generation after the lock
+ * is released.
+ *
+ * The lock only avoids conflicts. Without it, the pushes of a node would
+ * compete like pushes through different nodes, and the result would still be
+ * correct. So a push waits only some seconds for the lock.
  */
 #ifndef COPIES_PUSH_H
 #define COPIES_PUSH_H

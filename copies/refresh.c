@@ -65,9 +65,9 @@ static int is_needed(const struct stored_refresh *r,
 	if (stored_offer_is_remote(file->path))
 		return 0;
 	/*
-	 * A bundle is needed only as a source of files: it is never put into
-	 * the directory. If r->before has the same bundle, the directory
-	 * already has these files.
+	 * A bundle contains other files of the generation, and is never put
+	 * into the directory itself. If r->before has the same bundle, the
+	 * directory already has the files in it.
 	 */
 	if (stored_side_is(file->path))
 		return !old || !is_equal(old, file);
@@ -259,7 +259,11 @@ static int cmp_path(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Prepares visits that search files in r->g: sorts its paths. */
+/*
+ * Prepares visits of directories: sets v->paths to the sorted paths of the
+ * files of r->g, in which is_wanted() searches. If memory runs out, v->paths is
+ * NULL, and the searches are slower.
+ */
 static void visit_begin(struct visit *v)
 {
 	const struct generation *g = v->r->g;
@@ -326,8 +330,8 @@ static int visit_dir(struct visit *v, const char *sub,
 }
 
 /*
- * Removes a file of the visited directory if a generation may have such a file,
- * but r->g does not have it.
+ * Removes a file of the visited directory if the generation r->g does not have
+ * it. A file that no generation can have is not removed.
  */
 static int remove_other(void *ctx, const char *name)
 {
@@ -345,9 +349,9 @@ static int remove_other(void *ctx, const char *name)
 }
 
 /*
- * Directories whose files are removed if r->g does not have them. The order
- * matters: multi-pack-indexes are removed before packs. Packs and tables are
- * not in this list, because stored_refresh_tidy() removes them later.
+ * Directories from which files are removed if r->g does not have them. They are
+ * handled in this order: multi-pack-indexes go before packs. Packs and
+ * reftables stay here, because stored_refresh_tidy() removes them later.
  */
 static const char *const file_dirs[] = {
 	"",
@@ -362,7 +366,10 @@ static const char *const file_dirs[] = {
 /* index in `file_dirs` of the first directory below objects/ */
 #define FIRST_OF_OBJECTS 3
 
-/* Removes files in the directories from file_dirs[first] on. */
+/*
+ * Removes the files that r->g lacks from the directories file_dirs[first] and
+ * later. In each directory, files that refer to others are removed first.
+ */
 static int remove_others(const struct stored_refresh *r, size_t first,
 			 struct error *err)
 {
@@ -436,8 +443,8 @@ static void remove_packs(const struct stored_refresh *r)
 }
 
 /*
- * Removes the file `name` if it is a table that tables.list lacks, or a
- * temporary file.
+ * Removes the reftable `name` if tables.list does not name it. Also removes
+ * temporary files.
  */
 static int remove_table(void *ctx, const char *name)
 {
@@ -489,8 +496,9 @@ static bool is_fanout(const char *name)
 }
 
 /*
- * Returns whether a file lets the copy have objects that r->g does not have: a
- * pack that r->g lacks, or the list of alternates.
+ * Returns whether a file can give the copy objects that its generation r->g
+ * does not have. Such a file is the list of alternates, or a pack,
+ * multi-pack-index or commit-graph that r->g lacks.
  */
 static bool gives_objects(const struct visit *v, const char *path)
 {
@@ -501,8 +509,10 @@ static bool gives_objects(const struct visit *v, const char *path)
 }
 
 /*
- * Returns 1, which ends the visit, if an entry of the visited directory gives
- * the copy objects that r->g lacks. Returns 0 if not, or ERR_NOMEM.
+ * Returns 1, which ends the visit, if the entry `name` of the visited directory
+ * can give the copy objects that its generation r->g lacks. Such an entry is a
+ * directory of loose objects, or a file for which gives_objects() is true.
+ * Returns 0 if not, or ERR_NOMEM.
  */
 static int find_other(void *ctx, const char *name)
 {

@@ -8,7 +8,8 @@
  *	                          multi-pack-index, then the rest, chains after
  *	                          their layers; then refs; then old files that
  *	                          are no packs go, chains before their layers
- *	stored_refresh_tidy       old packs and tables go, indexes first
+ *	stored_refresh_tidy       old packs and reftables go, indexes of packs
+ *	                          first
  *	(the marker is replaced)
  *
  * During the refresh, a reader sees either the old refs or the new ones, with
@@ -56,19 +57,18 @@ int stored_refresh_download_with(const struct stored_refresh *r,
 				 void *ctx, struct error *err);
 
 /*
- * Puts the files and the refs of r->g into the directory. Removes files that
- * r->g lacks, if they are files that a generation may have
- * (stored_layout_allows()). Packs and tables are not removed yet. Returns 0 or
- * a negative error code.
+ * Puts the files and the refs of r->g into the directory. Removes a file that
+ * r->g lacks if a generation can have such a file (stored_layout_allows()).
+ * Packs and reftables are not removed yet. Returns 0 or a negative error code.
  */
 int stored_refresh_files(const struct stored_refresh *r, struct error *err);
 
 /*
- * Removes packs that r->g lacks, and tables that are not in the stack. A
- * refresh that was killed may have left packs of another generation. They must
- * be removed at once: a push could rely on their objects, which the store may
- * have deleted. Also removes files from the cache that no copy has any more. A
- * file that cannot be removed stays.
+ * Removes packs that the generation r->g lacks, and reftables that tables.list
+ * does not name. A refresh that was killed may have left packs of another
+ * generation. They must be removed at once: a push could rely on their objects,
+ * which the store may have deleted. Also removes files from the cache that no
+ * copy has any more. A file that cannot be removed stays.
  */
 void stored_refresh_tidy(const struct stored_refresh *r);
 
@@ -85,10 +85,10 @@ int stored_refresh_has_others(const struct stored_refresh *r,
 			      struct error *err);
 
 /*
- * Removes the objects and files of the directory that r->g does not have: those
- * that stored_refresh_has_others() looks for. The directory must have the files
- * of r->g, and of no newer generation. Returns 0, or a negative error code if
- * some objects or files may be left.
+ * Removes from the directory the objects and files that r->g does not have, and
+ * that stored_refresh_has_others() looks for. Before the call, the directory
+ * must have the files of r->g, and must not have a newer generation. Returns 0,
+ * or a negative error code if some objects or files may be left.
  */
 int stored_refresh_purge(const struct stored_refresh *r, struct error *err);
 

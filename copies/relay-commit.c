@@ -12,13 +12,15 @@
 #include "stored/finder.h"
 
 /*
- * maximum number of repositories in the list; if there are more, the
- * repositories to which nobody pushes now are removed
+ * Maximum number of repositories that a relay remembers. If there are more,
+ * those into which nobody pushes at the moment are forgotten.
  */
 #define IDLE_MAX 256
 /*
- * Time in nanoseconds. If the base was made or proved longer ago than this, the
- * store must prove that it has the base before the next record is made.
+ * Time in nanoseconds. Before a record is made, the store must prove that it
+ * has the base (the generation before the new record). The proof is not needed
+ * if this relay has made the base, or the store has proved it, within this
+ * time.
  */
 #define PROOF_NS UINT64_C(1000000000)
 
@@ -31,11 +33,15 @@ struct relay_repository {
 	 */
 	struct generation_place place, probe;
 	struct generation_group *group; /* owned */
-	/* Only the thread that is the leader of the group uses this field. */
+	/*
+	 * Used only by the thread that makes the records of the group (its
+	 * leader).
+	 */
 	struct stored_finder finder;
 	/*
-	 * sys_clock_ns() when this relay made the base, or the store last
-	 * proved that it has the base
+	 * sys_clock_ns() when the store last had the base for certain: this
+	 * relay made the base, or the store proved that it has the base. The
+	 * base is the generation after which the next record is made.
 	 */
 	uint64_t proved_ns;
 	/* The lock of struct relay_commits guards the fields from here on. */
@@ -144,15 +150,15 @@ static void drop_base(struct generation *base)
 }
 
 /*
- * Called before a record is made after *base. If *base is older than generation
- * `seen`, replaces *base by the newest generation that is recorded in the copy.
- * `seen` needs no proof: a process that pushes has proved that the store has
- * it.
+ * Called before a record is made after *base. `seen` is the number of a
+ * generation that the store has for certain, because a process that pushes has
+ * proved this. If *base is older than `seen`, replaces *base by the newest
+ * generation that is recorded in the copy.
  *
- * A newer *base was made by this relay or read from the copy. The store may
- * have lost such a base when it was restored from a backup. So the store must
- * prove, once in PROOF_NS, that it has the base. If the store has lost the
- * base, *base is released. Returns 0 or a negative error code.
+ * If *base is newer than `seen`, this relay has made it or has read it from the
+ * copy. The store may have lost it, when it was restored from a backup. So the
+ * store must prove, once in PROOF_NS, that it has *base. If the store has lost
+ * *base, *base is released. Returns 0 or a negative error code.
  */
 static int renew(void *ctx, struct generation *base, uint64_t seen,
 		 struct error *err)
@@ -179,9 +185,10 @@ static int renew(void *ctx, struct generation *base, uint64_t seen,
 /* ---- after a record */
 
 /*
- * Notes the new record in the copy (stored_copy_note_made()), before the copy
- * is brought to it. A worker that refreshes the copy reads the note, and asks
- * the store only for newer records.
+ * Notes the new record in the copy (stored_copy_note_made()). This is done
+ * before the files of the copy are brought to the new state. A worker that
+ * refreshes the copy in the meantime reads the note, and asks the store only
+ * for records after the noted one.
  */
 static void note(const struct relay_repository *r, const struct generation *g)
 {
@@ -210,8 +217,9 @@ static void made(void *ctx, const struct generation *g)
 }
 
 /*
- * Keeps *g for the hint if it is the newest record of this relay. *g is then
- * zeroed. Older records need no hint.
+ * If *g is the newest record of this relay, keeps *g in r->hint and zeroes *g.
+ * It is written into the hint (a file with the number of a recent record)
+ * later. Older records need no hint.
  */
 static void keep_for_hint(struct relay_repository *r, struct generation *g)
 {
@@ -265,8 +273,9 @@ static struct relay_repository *make_repository(struct relay_commits *c,
 	r->finder = (struct stored_finder){.cache = node->cache,
 					   .place = &r->place};
 	/*
-	 * The group need not wait for more changes before it makes a record:
-	 * while one record is made, the changes for the next one come together.
+	 * 0: the group does not wait for more changes before it makes a record.
+	 * While one record is made, further changes arrive and go into the next
+	 * record together.
 	 */
 	r->group = r->name ? generation_group_new(&r->place, 0) : NULL;
 	if (!r->group) {

@@ -111,8 +111,8 @@ static void end(struct connection *c)
 	pthread_mutex_lock(&relay->lock);
 	unlist(relay, c);
 	/*
-	 * Close the descriptor while the lock is held: until then,
-	 * stored_relay_refuse() could use it.
+	 * Close the descriptor under the lock, after unlist():
+	 * stored_relay_refuse() uses the descriptors of all listed connections.
 	 */
 	sys_close(c->fd);
 	pthread_cond_broadcast(&relay->ended);

@@ -215,8 +215,8 @@ static int evict(struct trim *t, struct stored_trim *out,
 	ret = ret < 0 ? error_nomem(err)
 		      : generation_hint_repository(&name, hint.data, err);
 	/*
-	 * 1: no store can have a repository of this name, so the directory is
-	 * not a copy, and is not removed
+	 * If `ret` is 1, no store can have a repository of this name. So the
+	 * directory is not a copy, and is not removed.
 	 */
 	if (ret > 0)
 		ret = 0;
@@ -227,8 +227,9 @@ static int evict(struct trim *t, struct stored_trim *out,
 		lower(out, c->pushed);
 	}
 	/*
-	 * This may subtract files that are not in the sum, because they came
-	 * after the sum was computed. lower() accepts this.
+	 * Some of these files may have come after the sum was computed, so that
+	 * the sum does not include them. lower() then keeps the sum at 0 or
+	 * above.
 	 */
 	for (size_t i = 0; ret > 0 && i < m.g.file_nr; i++)
 		lower(out, stored_cache_drop(t->node->cache, &m.g.files[i]));
