@@ -23,8 +23,8 @@ struct crossing_report {
 	/* number of deltas in all packs of the snapshot */
 	uint32_t delta_nr;
 	/*
-	 * number of deltas whose base is not in all islands of the object that
-	 * the delta makes
+	 * number of deltas whose base lacks an island of their target, the
+	 * object that the delta makes
 	 */
 	uint32_t crossing_nr;
 };
@@ -32,10 +32,10 @@ struct crossing_report {
 /*
  * Count deltas in all packs of walk->odb. `found` is the result of
  * walk_enumerate() for all references, made with the option keep_lists. Without
- * pack.island all numbers are 0, and no pack is read. References to missing
- * objects are left out, and may be missing in `found`. The cost is the marking
- * of islands, and a look at the header of each packed object. Returns 0 or a
- * negative error code.
+ * pack.island all numbers are 0, and no pack is read. A reference to a missing
+ * object is ignored, and need not be among the tips of `found`. The cost is the
+ * marking of islands, and a look at the header of each packed object. Returns 0
+ * or a negative error code.
  */
 int crossing_count(struct crossing_report *report, struct walk *walk,
 		   const struct walk_result *found, struct refs *refs,

@@ -11,8 +11,9 @@
 #include "packs/keep-deltas.h"
 
 /*
- * Maximum number of bytes of the zlib stream of a listed delta. A longer delta
- * would save little. The limit also keeps sums of lengths from overflowing.
+ * Maximum number of bytes of the zlib stream of a delta. A delta with a longer
+ * stream is not added to the list: it would save little. The limit also keeps
+ * sums of lengths from overflowing.
  */
 #define STREAM_MAX ((size_t)1 << 30)
 
@@ -40,8 +41,9 @@ static bool is_outside(const struct search *s, const uint8_t *base)
 }
 
 /*
- * Add the delta that a pack stores for an object, unless the delta is damaged
- * or its base is in the tip island. Returns 0 or ERR_NOMEM.
+ * If a pack stores the object as a delta, add this delta to the list. Damaged
+ * and very long deltas, and those whose base is in the tip island (the trees at
+ * chosen tips), are not added. Returns 0 or ERR_NOMEM.
  */
 static int add_stored(struct search *s, uint32_t obj_pos)
 {
@@ -90,8 +92,9 @@ static bool is_last(const struct dropped_deltas *d,
 }
 
 /*
- * Add the deltas that earlier repacks have dropped for an object. The old file
- * of kept deltas has these deltas, with step 0. Returns 0 or ERR_NOMEM.
+ * Add the deltas of an object that earlier repacks have dropped from packs.
+ * They are the rows of the old file of kept deltas whose `step` is 0. Returns 0
+ * or ERR_NOMEM.
  */
 static int add_kept(struct search *s, uint32_t obj_pos)
 {

@@ -89,10 +89,10 @@ static int pass(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Exclude from the walk all objects that the enumeration has not found: objects
- * that are missing, are in a promisor pack, or were excluded. Each entry of a
- * found tree has an obj_pos, because the enumeration has read these trees.
- * Returns 0 or ERR_NOMEM.
+ * Mark all objects as seen, except those that the enumeration has found. So the
+ * walk skips objects that are missing, excluded or in a promisor pack. The
+ * enumeration has read all found trees, so each entry of these trees has an
+ * obj_pos already. Returns 0 or ERR_NOMEM.
  */
 static int exclude_others(struct local *l, const struct filter_split *split)
 {
@@ -157,8 +157,8 @@ static int pass_commits(struct local *l, const struct filter_split *split,
 }
 
 /*
- * Add to l->passed the found tags that pass the filter, and the found objects
- * to which a promisor pack refers.
+ * Add objects that were found to l->passed: the tags, if the filter lets tags
+ * pass, and all objects to which a promisor pack refers.
  */
 static void pass_others(struct local *l, const struct filter_split *split,
 			const struct filter *filter)

@@ -25,8 +25,9 @@ int island_marks_add_tip(struct islands *islands, bool *any,
 }
 
 /*
- * Set the bit of each item to be packed, if the bitmap index has the item.
- * Returns 0 or ERR_NOMEM.
+ * Set *bits to those bits of the bitmap index that stand for items to be
+ * packed. An item that the index does not have gets no bit. Returns 0 or
+ * ERR_NOMEM.
  */
 static int list_bits(struct bitset *bits, const struct island_marks *marks,
 		     const struct pack_bitmap *pb)

@@ -132,7 +132,9 @@ struct copying {
 	struct walk *w;
 	/* indexed by obj_pos: the objects of the tip that is handled now */
 	struct bitset in_tip;
-	/* indexed by obj_pos: objects that have a copy already */
+	/*
+	 * indexed by obj_pos: objects that have a copy in the new file already
+	 */
 	struct bitset done;
 	uint64_t len;
 	/*
@@ -177,8 +179,9 @@ static bool find_base(uint32_t *base_pos, const struct copying *c, uint64_t off,
 }
 
 /*
- * Returns whether the pack stores an object as a delta whose base is not in the
- * tree of the tip. Sets *off to the object's offset in the pack.
+ * Returns whether an object still needs a copy: the pack stores it as a delta,
+ * and the base of the delta is not in the tree of the tip that is handled now.
+ * Sets *off to the object's offset in the pack.
  */
 static bool is_orphan(const struct copying *c, uint32_t obj_pos, uint64_t *off)
 {
@@ -243,8 +246,8 @@ static uint64_t max_of(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the maximum cost of new copies: the maximum of the whole work, minus
- * the cost of reading the trees, but at least NEW_COST_MIN.
+ * Returns the maximum cost of new copies: cost_max minus the cost so far of
+ * reading the trees, but at least NEW_COST_MIN.
  */
 static uint64_t new_cost_max(const struct copying *c)
 {
@@ -293,7 +296,7 @@ static int make_new(struct copying *c, uint32_t obj_pos)
 }
 
 /*
- * Returns whether a whole copy of an object, which the old file has, is as long
+ * Returns whether *copy, a whole copy of an object in the old file, is as long
  * as the object. A copy of another length is damaged and is not used.
  */
 static bool is_sound(const struct copying *c, uint32_t obj_pos,
@@ -379,11 +382,12 @@ static uint32_t count_copies(const struct kept_deltas *old)
 }
 
 /*
- * Returns whether the remaining tips are skipped. There are three cases:
- * - no further copy fits into the file;
- * - new copies have cost too much, and all copies of the old file are in the
- *   new file;
- * - reading the trees has cost too much.
+ * Returns whether the remaining tips are skipped, because one of these limits
+ * is reached:
+ * - The new file has no room for a further copy.
+ * - New copies have cost too much. In this case the remaining tips are skipped
+ *   only once all copies of the old file are in the new file.
+ * - Reading the trees has cost too much.
  */
 static bool is_done(const struct copying *c)
 {

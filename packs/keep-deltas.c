@@ -21,16 +21,17 @@
 #include "walk/walk.h"
 
 /*
- * Objects of fewer stored bytes get no kept delta. A third of the changed files
- * are that small, but kept deltas would save only a twentieth of the bytes. The
- * server makes deltas of small objects itself.
+ * Objects that the pack stores in fewer bytes than this get no kept delta. They
+ * are many, but deltas of them would save few bytes. The server makes deltas of
+ * small objects itself.
  */
 #define STORED_MIN 1024
 
 /*
- * A delta that the repack dropped is kept if it is smaller than the stored
- * object by more than this number of bytes. A smaller saving would not pay for
- * the row of the delta in the file. A row has 64 bytes or more.
+ * Limit for stored deltas that the repack drops from the pack
+ * (dropped_deltas_find()). Such a delta goes into the file of kept deltas if it
+ * has fewer bytes than the stored object by more than this number. Its row in
+ * the file needs 64 bytes or more, so a smaller saving would not pay.
  */
 #define SAVED_MIN 64
 
@@ -48,16 +49,18 @@
 #define PAIR_COST 32768
 
 /*
- * Limit of the cost of all new deltas of a repack, per object of the pack. The
- * unit is bytes that are read (see PAIR_COST). With this limit, new deltas add
- * less than 3% to the CPU time of a repack that copies all objects.
+ * Maximum cost of all new deltas that one repack makes, divided by the number
+ * of objects in the new pack. The unit is bytes that are read (see PAIR_COST).
+ * With this limit, new deltas add less than 3% to the CPU time of a repack that
+ * copies all objects.
  */
 #define COST_PER_OBJECT 40
 
 /*
- * Limit of the cost of all new whole copies of a repack, per object of the
- * pack. The unit is bytes that are deflated. With this limit, new copies add
- * less than 3% to the CPU time of a repack that copies all objects.
+ * Maximum cost of all new whole copies that one repack makes, divided by the
+ * number of objects in the new pack. The unit is bytes that are deflated. With
+ * this limit, new copies add less than 3% to the CPU time of a repack that
+ * copies all objects.
  */
 #define COPY_COST_PER_OBJECT 8
 
@@ -140,9 +143,9 @@ static int add_tree(struct keep_trees *trees, struct walk *w,
 }
 
 /*
- * Add the trees of a commit and of its first-parent ancestors at the distances
- * of the steps (KEEP_STEP_MIN). The list ends where history ends or cannot be
- * read. Returns 0 or a negative error code.
+ * Add the trees of a commit and of its first-parent ancestors, 2, 8, 32 and so
+ * on commits before it (KEEP_STEP_MIN). The list ends early where the history
+ * ends or a commit is missing. Returns 0 or a negative error code.
  */
 static int add_trees(struct keep_trees *trees, struct walk *w,
 		     uint32_t commit_nr, struct error *err)
@@ -223,7 +226,8 @@ static int add_pair(void *ctx, uint32_t new_pos, uint32_t old_pos,
 }
 
 /*
- * List the pairs of HEAD's tree and each older tree. Only directories that
+ * List the pairs of a new and an old version of an object: the trees and blobs
+ * at paths where HEAD's tree differs from an older tree. Only directories that
  * differ are read. Returns 0 or a negative error code.
  */
 static int list_pairs(struct keeping *k, const struct keep_trees *trees,
@@ -352,7 +356,7 @@ static int take_dropped(struct keeping *k, const struct dropped_deltas *dropped)
 	return ret;
 }
 
-/* Returns whether take_dropped() has taken a delta of a pair. */
+/* Returns whether take_dropped() has added a row with this target and base. */
 static bool is_taken(struct keeping *k, const struct keep_pair *pair)
 {
 	struct kept_delta wanted = {.step = 0};
@@ -399,9 +403,10 @@ static int take_old(struct keeping *k, const struct keep_pair *pair)
 }
 
 /*
- * Returns the maximum number of bytes of a delta. A longer delta would not save
- * half of the stored bytes, because deltas deflate to half of their bytes at
- * best.
+ * Returns the maximum number of bytes of a delta, before it is deflated. A
+ * delta is kept only if it deflates to half of the stored bytes of the target
+ * or less. Deltas deflate to half of their size at best. So a delta with more
+ * bytes than are stored cannot be kept.
  */
 static size_t max_delta(const struct keep_pair *pair)
 {
@@ -409,7 +414,8 @@ static size_t max_delta(const struct keep_pair *pair)
 }
 
 /*
- * Add a row without a delta, so that the next repack does not try the pair
+ * Add a row for a pair, but without a delta. The row tells the next repack that
+ * a delta of this pair is not worth keeping, so that it does not try the pair
  * again. Returns 0 or ERR_NOMEM.
  */
 static int add_none(struct keeping *k, const struct keep_pair *pair)
@@ -485,7 +491,11 @@ static int make_new(struct keeping *k, const struct keep_pair *pair,
 	return ret;
 }
 
-/* Make the deltas of pairs with the same target. Returns 0 or ERR_NOMEM. */
+/*
+ * Make the deltas of the pairs order[0] to order[nr - 1], which all have the
+ * same target. If the target cannot be read, no delta is made. Returns 0 or
+ * ERR_NOMEM.
+ */
 static int make_of_target(struct keeping *k, const struct sort_item *order,
 			  size_t nr)
 {
@@ -746,9 +756,9 @@ out:
 }
 
 /*
- * Inflate the whole copy of an object that a row of the file of kept deltas
- * stores. The type of the object comes from a pack. Returns 1 if the copy was
- * inflated, 0 if no pack has the object, or a negative error code.
+ * Inflate a whole copy: an object that `row`, a row of the file of kept deltas,
+ * stores undeltified. The type of the object comes from a pack. Returns 1 if
+ * the copy was inflated, 0 if no pack has the object, or a negative error code.
  */
 static int inflate_copy(struct odb_object *made, struct buf *bytes,
 			const struct kept_delta *row, struct odb_reader *reader,
@@ -773,8 +783,9 @@ static int inflate_copy(struct odb_object *made, struct buf *bytes,
 }
 
 /*
- * Check that a row is a copy of its target. Returns 1 if so, 0 if no pack has
- * the target, or a negative error code.
+ * Check that *row, a row with a whole copy of an object, really has the content
+ * of this object. Returns 1 if so, 0 if no pack has the object, or a negative
+ * error code.
  */
 static int verify_copy(const struct kept_delta *row, struct odb_reader *reader,
 		       struct inflater *inflater, const struct odb *odb,

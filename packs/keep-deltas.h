@@ -67,16 +67,17 @@ int keep_trees_find(struct keep_trees *trees, struct walk *w, struct refs *refs,
 
 struct keep_options {
 	/*
-	 * The checksum of the new pack. Objects that it stores whole get
-	 * deltas.
+	 * The checksum of the new pack. Deltas are kept for objects that this
+	 * pack stores whole (not as a delta).
 	 */
 	const struct oid *checksum;
 	const struct keep_trees *trees;       /* borrowed */
 	const struct dropped_deltas *dropped; /* borrowed */
 	const struct keep_tips *tips;         /* borrowed */
 	/*
-	 * Make all whole copies at once. Set for a repack that copies no stored
-	 * deltas: its delta search costs much more than all copies.
+	 * true: make all whole copies in this repack, whatever they cost. Set
+	 * if the repack does not reuse stored deltas: then its delta search
+	 * costs much more than all copies.
 	 */
 	bool all_copies;
 };
@@ -132,14 +133,14 @@ struct dropped_deltas {
 	}
 
 /*
- * List the deltas that packs of the walk's snapshot store for objects of the
- * tip island, if the base of the delta is outside of the island. Then list the
- * deltas that earlier repacks dropped for this reason: the rows of d->old with
- * step 0.
+ * List the deltas whose target is in the tip island and whose base is outside
+ * of it. First come the deltas that packs of the walk's snapshot store. Then
+ * come the deltas of the old file (d->old) that earlier repacks have dropped
+ * from packs; their field `step` is 0.
  *
- * A pair of objects is listed once. A delta with a wrong CRC is left out.
- * Release *d in any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack
- * entry of each object in the tip island.
+ * A pair of target and base is listed once. A delta with a wrong CRC is left
+ * out. Release *d in any case. Returns 0 or ERR_NOMEM. Cost: one look at the
+ * pack entry of each object in the tip island.
  */
 int dropped_deltas_find(struct dropped_deltas *d, const struct walk *w,
 			const struct islands *islands, struct error *err);
@@ -147,19 +148,20 @@ void dropped_deltas_release(struct dropped_deltas *d);
 
 /*
  * The functions below make whole copies (prepared/kept-deltas.h) for clones of
- * depth 1 of branches and of the newest tags.
+ * depth 1 of branches and of the newest tags. A whole copy is an object that is
+ * deflated, but not stored as a delta.
  *
- *     pack     | file of HEAD (whole) | file of v1: delta of HEAD's |
- *     copies   | file of v1 (whole) |
+ *      pack     | file of HEAD (whole) | file of v1: delta of HEAD's |
+ *      copies   | file of v1 (whole) |
  *
- * HEAD's tree is an island, so a pack stores many files of other branches and
- * tags as deltas against HEAD's files. A clone of depth 1 of v1 does not get
- * HEAD's files. Without a copy, the server would read and deflate v1's file for
- * each such clone.
+ * The pack stores many files of other branches and tags as deltas against
+ * HEAD's files. A clone of depth 1 of v1 does not get HEAD's files. Without a
+ * copy, the server would have to read and deflate v1's file for each such
+ * clone.
  *
  * Deflating costs more than all other work of a repack on the same bytes. So
- * one repack makes only a limited number of new copies. The copies of the
- * existing file are copied to the new file.
+ * one repack makes only a limited number of new copies. It also takes over the
+ * copies that the old file has.
  */
 
 /* Maximum number of tags whose trees get copies: the newest tags. */
@@ -224,15 +226,15 @@ struct keep_copies_options {
 };
 
 /*
- * Add copies for the trees of the tips, tip by tip, until the file has no room
- * for another copy. An object gets a copy if the pack stores it as a delta
- * against an object that is not in the same tip's tree.
+ * Add whole copies of objects in the trees of the tips, tip by tip, until the
+ * file has no room for another copy. An object of a tip's tree gets a copy if
+ * the pack stores it as a delta whose base is not in that tree.
  *
- * A copy of the old file is used if there is one; otherwise a new copy is
- * made. Objects of more than cost_max bytes get no new copy, and objects that
- * cannot be read get none. Returns 0 or ERR_NOMEM. Cost: the trees of the tips
- * are read; the copies of the old file are read; new copies are read and
- * deflated.
+ * If the old file has a copy of the object, this copy is used; otherwise a new
+ * copy is made. Objects of more than cost_max bytes get no new copy, and
+ * objects that cannot be read get none. Returns 0 or ERR_NOMEM. Cost: the trees
+ * of the tips and the copies in the old file are read; objects with new copies
+ * are read and deflated.
  */
 int keep_copies_make(const struct keep_copies_options *options, struct walk *w);
 

@@ -35,10 +35,10 @@ void layered_spare(struct old_packs *old, const struct odb *odb,
 		   uint64_t threshold);
 
 /*
- * Returns the layer that will be below a new layer: the highest layer of the
- * snapshot's chain that may stay. Neither this layer nor a layer below it may
- * name a pack of `leaving`, the packs about to be removed. NULL: there is no
- * such layer.
+ * Returns the layer on which a new layer will be put, or NULL if there is none.
+ * It is the highest suitable layer of the snapshot's chain. A layer is suitable
+ * if neither it nor a layer below it names a pack of `leaving`, the packs about
+ * to be removed.
  */
 struct odb_midx *layered_base(const struct odb *odb,
 			      const struct named_packs *leaving);

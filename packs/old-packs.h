@@ -65,10 +65,10 @@ bool old_pack_is_freshened(const struct old_pack *pack);
 void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 
 /*
- * Take off the list all packs that have a .keep file in a later snapshot. If a
- * .keep file came after the listing, the new pack lacks the objects of the kept
- * pack. So the pack stays even if the .keep file is gone again when packs are
- * removed.
+ * Remove from the list all packs that have a .keep file in `odb`, a snapshot
+ * that was opened after the listing. If the .keep file was made after the
+ * listing, the new pack lacks the objects of the kept pack. So the kept pack
+ * must stay, even if its .keep file is removed before old packs are.
  */
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 

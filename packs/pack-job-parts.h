@@ -22,11 +22,11 @@
  *
  * Marks the islands of the objects of a new pack (islands/islands.h).
  *
- * If all objects that references reach were enumerated, islands are marked from
- * that enumeration. If objects were listed instead, a walk from the references
- * finds which of them reach the listed objects. The walk stops where the bitmap
- * index shows that no further object of the list is reached. Listed objects are
- * mostly new and close to the tips, so the walk is short.
+ * If all objects that references reach were enumerated, the marks are derived
+ * from that enumeration. If the objects were listed instead, a walk from the
+ * references marks the listed objects that it meets. The walk stops at commits
+ * from which no listed object is reachable, as the bitmap index shows. Listed
+ * objects are mostly new and close to the tips, so the walk is short.
  */
 
 struct island_marks {
@@ -34,9 +34,9 @@ struct island_marks {
 	struct refs *refs;
 	const struct packing_items *items;
 	/*
-	 * The closure of all references. found->lists has the new-object lists
-	 * of its commits, unless `promisor` is set. NULL: the closure was not
-	 * enumerated.
+	 * The closure of all references; NULL: the closure was not enumerated.
+	 * Unless `promisor` is set, found->lists has the new-object list of
+	 * each commit (the objects that its parents do not have).
 	 */
 	const struct walk_result *found;
 	/*

@@ -197,8 +197,9 @@ static int load_items(struct pack_job *job, struct error *err)
 	    bitset_init(&job->reached, objspace_end(&job->walk.space)) < 0)
 		return error_nomem(err);
 	/*
-	 * Reserve memory for all items. The operating system provides no memory
-	 * for items that are left out, because they are never written.
+	 * Reserve memory for all items that were found. Some will be left out,
+	 * but their part of the memory is never written, so the operating
+	 * system need not provide it.
 	 */
 	if (packing_items_reserve(&job->items,
 				  job->found.revs.nr + job->found.objects.nr) <
@@ -264,9 +265,9 @@ static int enumerate_local(struct pack_job *job, struct error *err)
 }
 
 /*
- * Returns whether the walk must apply the filter itself. This is necessary if
- * a provider fetches all missing objects that the walk lists: without the
- * filter, the walk would fetch objects that the filter leaves out.
+ * Returns whether the walk must apply the filter itself. A provider fetches
+ * every missing object that the walk lists. So without the filter in the walk,
+ * the provider would also fetch objects that the filter leaves out.
  */
 static bool filters_by_walk(const struct pack_job *job)
 {

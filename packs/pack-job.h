@@ -59,8 +59,8 @@ struct pack_job_options {
 	bool note_reached; /* fill in job->reached */
 	bool write_bitmap;
 	/*
-	 * true: the bitmap index is written by default; no option asked for it.
-	 * If the index cannot be written, there is no warning.
+	 * true: the bitmap index was not asked for, but is written by default.
+	 * If it cannot be written, there is no warning.
 	 */
 	bool bitmap_is_default;
 	/*

@@ -124,8 +124,8 @@ static int add_branch(void *ctx, const struct ref *ref)
 }
 
 /*
- * Add a tag to the wants of a clone of all references, and to the list
- * p->tags. Clones that do not want all references get tags from this list
+ * Add a tag to the wants of a clone of all references. An annotated tag is also
+ * added to the list p->tags: other clones get their tags from this list
  * (include-tag). Returns 0 or a negative error code.
  */
 static int add_tag(void *ctx, const struct ref *ref)

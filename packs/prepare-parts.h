@@ -23,10 +23,7 @@ struct preparation {
 	size_t want_nr, want_alloc;
 	/* whether the request is a clone of depth 1 */
 	bool is_depth_1;
-	/*
-	 * Whether the answer was found. Until then, only answer.request is
-	 * valid.
-	 */
+	/* true: the answer was made. false: only answer.request is valid. */
 	bool is_done;
 	struct prepared_answer answer;
 	/*

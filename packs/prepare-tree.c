@@ -16,19 +16,24 @@
  */
 #define PATHS_MAX 2
 
-/* More paths than PATHS_MAX allows, for small trees. */
+/*
+ * The maximum number of paths is PATHS_MAX for each object, plus this number.
+ * So small trees are always described.
+ */
 #define PATHS_MORE 1024
 
 /*
- * Maximum number of bytes of trees that are read, for each object of the answer
- * and in addition. A tree at many paths is read at each of them.
+ * Maximum number of bytes of trees that are read to describe an answer:
+ * BYTES_MAX for each object of the answer, plus BYTES_MORE. A tree at several
+ * paths is read once for each path.
  */
 #define BYTES_MAX 256
 #define BYTES_MORE (1 << 20)
 
 /*
- * List the rows with several paths, by their positions in the index. Returns 1
- * if all rows are listed, 0 if an object is not in the pack, or ERR_NOMEM.
+ * List the objects of the tree that are at several paths, sorted by their
+ * positions in the pack index. Returns 1 if all are listed, 0 if one of them is
+ * not in the pack, or ERR_NOMEM.
  */
 static int list_repeats(struct prepared_repeat *out, size_t *nr,
 			const struct tree_tally *tally, struct found *found,
@@ -58,8 +63,9 @@ static int list_repeats(struct prepared_repeat *out, size_t *nr,
 }
 
 /*
- * Find the repeated objects of the wanted tree. Returns 1 if they are listed, 0
- * if they cannot be listed, or ERR_NOMEM.
+ * List the objects that the wanted tree has at several paths. Returns 1 if they
+ * are listed, 0 if they cannot be listed (for example, there are too many), or
+ * ERR_NOMEM.
  */
 static int find_repeats(struct prepared_described *out, struct found *found,
 			const struct bitmap_space *space, size_t object_nr)
@@ -94,8 +100,8 @@ static int find_repeats(struct prepared_described *out, struct found *found,
 }
 
 /*
- * Sets out->places for the `run_nr` runs of set bits in `objects`. Returns 0 or
- * ERR_NOMEM.
+ * Lists the runs of set bits of `objects` in out->places: the first bit and the
+ * length of each run. `run_nr` is the number of runs. Returns 0 or ERR_NOMEM.
  */
 static int find_places(struct prepared_described *out,
 		       const struct bitset *objects, size_t run_nr)

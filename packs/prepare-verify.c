@@ -160,8 +160,8 @@ static int verify_tree(const struct preparing *p,
 
 /*
  * Returns 1 if the answer to a request has exactly these objects, 0 if not, or
- * a negative error code. If the repository no longer has the history, the
- * answer cannot be compared, and the result is 1.
+ * a negative error code. A clone with full history cannot be compared if the
+ * repository has become shallow: the result is then 1.
  */
 static int verify_found(const struct preparing *p,
 			const struct preparation *item,

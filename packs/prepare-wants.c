@@ -79,9 +79,10 @@ static int make_set(struct listing *l, struct ewah *out,
 }
 
 /*
- * Make the bitmap of each listed answer. An answer is identified by its number
- * in the file of prepared answers, which has the finished answers of p->list
- * in the same order. Returns 0 or ERR_NOMEM.
+ * Make the bitmap of wants for each answer that the file of wants lists. The
+ * file refers to an answer by its number in the file of prepared answers. That
+ * file has the finished answers of p->list in the same order. Returns 0 or
+ * ERR_NOMEM.
  */
 static int make_sets(struct listing *l)
 {

@@ -89,8 +89,8 @@ static int keep_runs(struct prepared_content *content,
 }
 
 /*
- * Set *along to those tags of the list p->tags that are in `set`: bit i stands
- * for p->tags[i]. Returns 0 or ERR_NOMEM.
+ * Find the tags of p->tags whose objects are in `set`: for p->tags[i], set bit
+ * i of *along. Returns 0 or ERR_NOMEM.
  */
 static int keep_tags(struct ewah *along, const struct preparing *p,
 		     const struct found *found, const struct bitset *set,
@@ -108,7 +108,10 @@ static int keep_tags(struct ewah *along, const struct preparing *p,
 	return 0;
 }
 
-/* Describe the tree of an answer of depth 1, which has the bits `objects`. */
+/*
+ * Describe the tree of the answer, whose objects are the set bits of `objects`.
+ * Does nothing if the answer is not a clone of depth 1.
+ */
 static int keep_tree(struct preparation *item, struct found *found,
 		     const struct bitset *objects, struct error *err)
 {

@@ -78,7 +78,8 @@ static int add_head(struct marking *m)
 }
 
 /*
- * The tips that roots_mark_tips() marks because of the kind of their reference.
+ * Tips that roots_mark_tips() marks: those of branches, and those of all
+ * references.
  */
 struct kinds {
 	/* tips of all references; empty without `all_refs` */
@@ -187,8 +188,8 @@ int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
 struct idle_search {
 	struct refs *refs;
 	/*
-	 * borrowed: a value of repack.tipIsland that names no reference; NULL:
-	 * none found so far
+	 * borrowed: a value of repack.tipIsland that matches no reference;
+	 * NULL: none found so far
 	 */
 	const char *idle;
 	struct error *err;
