@@ -23,8 +23,9 @@ struct bad_copy {
 	const struct pack *pack;
 	uint64_t offset;
 	/*
-	 * true: no other copy of the object can be read, or the reader is
-	 * searching for another copy now
+	 * true: do not search for another copy of this object. Either there is
+	 * no other copy that can be read, or the reader is in the middle of
+	 * this search.
 	 */
 	bool is_alone;
 };

@@ -31,8 +31,9 @@
 #include "sys/map.h"
 
 /*
- * limit of nested spare readers: a search for another copy of a delta base may
- * itself meet a damaged base
+ * Limit of nested spare readers. A spare reader reads another copy of a damaged
+ * delta base. If it meets a damaged base itself, it uses a further spare
+ * reader, and so on.
  */
 #define SPARE_DEPTH_MAX 16
 #define SPARE_CACHE_LIMIT ((size_t)8 << 20)

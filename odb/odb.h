@@ -169,8 +169,9 @@ static inline bool odb_is_too_deep(const struct odb *odb, unsigned depth)
  *
  * *warning describes a broken file that was left out; warning->code is 0 if
  * there is none. `warning` may be NULL. Returns 0 with *out owned by the
- * caller, or a negative error code. ERR_IO also means that in each attempt, a
- * listed pack was removed before it could be opened.
+ * caller, or a negative error code. One reason for ERR_IO is that packs change
+ * too fast: in each of many attempts, a listed pack was removed before it could
+ * be opened.
  */
 int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err);
@@ -334,10 +335,9 @@ int odb_reader_provide(struct odb_reader *reader, const struct oid *oids,
 		       size_t nr, struct error *err);
 
 /*
- * Returns the snapshot that has an object in one of its packs: the snapshot
- * from which the reader was made, or else the later snapshot that the reader
- * has opened. If the object is in no pack, returns the snapshot from which the
- * reader was made.
+ * Returns a snapshot that has the object in one of its packs. This is the
+ * snapshot from which the reader was made, or the later snapshot that the
+ * reader has opened. If neither has the object, returns the first of them.
  *
  * Call this after the object was read, to use functions that take a snapshot
  * (odb/odb-stored.h). The later snapshot is valid until the reader misses

@@ -24,9 +24,10 @@
 struct shard {
 	pthread_mutex_t lock; /* guards the map */
 	/*
-	 * Maps an id to a number. The lower 8 bits have the type of the object,
-	 * or OBJ_NONE if the pack does not have the object. Above them, the bit
-	 * NAMED_AS(type) is set if a link to the object requires this type.
+	 * Maps an id to a number. The lowest 8 bits of the number are the type
+	 * of the object, or OBJ_NONE if the pack does not have the object. The
+	 * higher bits tell which types links require: NAMED_AS(type) is set if
+	 * some link to the object states this type.
 	 */
 	struct oidmap ids;
 };

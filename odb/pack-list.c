@@ -65,8 +65,8 @@ static int cmp_entries(const void *va, const void *vb)
 
 /*
  * Returns the listed pack whose base is in l->path, or NULL. The first call
- * sorts the list. Callers look up only the packs of side files. So if a
- * directory has no side files, its list is never sorted.
+ * sorts the list. This function is called only for side files, so the list of a
+ * directory without side files is never sorted.
  */
 static struct pack_list_entry *find_entry(struct listing *l)
 {

@@ -31,9 +31,9 @@ struct pack_list {
 };
 
 /*
- * Maximum number of packs for which the directory is not listed a second time
- * to find side files. For so few packs, the code that opens a pack looks for
- * the side files of the pack instead.
+ * If a directory has at most this number of packs, pack_list_read() does not
+ * look for side files (such as .keep). The code that opens a pack then looks
+ * for them. For so few packs, this costs less than listing the directory again.
  */
 #define PACK_LIST_FEW 3
 
