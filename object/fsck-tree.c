@@ -193,8 +193,8 @@ static void check_name(struct tree_check *t)
 }
 
 /*
- * Records the result `ret` of reporting a message in *t. Returns false if the
- * check has to stop.
+ * Merges `ret`, the result of reporting a message, into t->ret. Returns false
+ * if the check has to stop.
  */
 static bool note(struct tree_check *t, int ret)
 {

@@ -6,8 +6,9 @@
 #include "object/sha1-block.h"
 
 /*
- * A vector of four message words. ACROSS() combines words of two vectors in
- * registers, because a load from memory would wait for both stores.
+ * A vector of four message words. ACROSS() combines words of two vectors that
+ * are in registers. A load of these words from memory would be slower: it would
+ * wait until both vectors are stored.
  */
 typedef uint32_t quad __attribute__((vector_size(16)));
 

@@ -16,31 +16,33 @@
 /*
  * Finds SHA-1 blocks that end a collision attack.
  *
- * The method is that of M. Stevens, "Counter-cryptanalysis" (CRYPTO 2013). The
- * last blocks of two colliding messages give the same hash, and their working
- * states are equal before some step. The words of the other block differ from
- * the words of this block by the differences of the attack. So the other block
- * can be computed from that step back to the start and forward to the end. If
- * this gives the same hash, the block was made for a collision. One of the two
- * messages is enough for the test. Any other block passes with a probability of
- * 2^-90 or less.
+ * The method is that of M. Stevens, "Counter-cryptanalysis" (CRYPTO 2013). A
+ * collision attack makes two messages with the same hash. The words of their
+ * last blocks differ by a known pattern, which depends on the attack. Before
+ * some step, the working states of both blocks are equal. So the other block
+ * can be computed from one of the two: change its words by the pattern, and run
+ * the steps from that state back to the start and forward to the end. If the
+ * result is the same hash, the block was made for a collision. So one of the
+ * two messages is enough for the test. For any other block, the probability of
+ * this result is 2^-90 or less.
  *
- * Testing a block for one attack costs as much as compressing it, and there are
- * 32 attack vectors. So the conditions of sha1-vectors.h are checked first.
- * They compare single bits of the words 35 to 64, eleven bits of each word.
- * Vectors are grouped in families; the members of a family differ only in their
- * position K. For different K, the compared bits are at different words but in
- * the same pattern:
+ * This test costs as much as compressing the block, and there are 32 attacks
+ * (vectors). So cheap conditions are checked first (sha1-vectors.h): a block of
+ * an attack meets all conditions of its vector. The conditions compare single
+ * bits of the words 35 to 64, and use eleven bits of each word. Vectors are
+ * grouped in families. The vectors of a family differ only in their position K.
+ * For different K, the compared bits are in different words but in the same
+ * pattern:
  *
- * 	columns[4]   bit 4 of the words 35, 36, 37 ...   0 1 1 0 1 0 0 1 ...
- * 	columns[29]  bit 29 of the same words            1 0 0 1 1 0 1 0 ...
+ *	columns[4]   bit 4 of the words 35, 36, 37 ...   0 1 1 0 1 0 0 1 ...
+ *	columns[29]  bit 29 of the same words            1 0 0 1 1 0 1 0 ...
  *
- * 	columns[4] >> i ^ columns[29] >> j:              a condition on
- * 	W[K+..][4] and W[K+..][29] for all K
+ *	columns[4] >> i ^ columns[29] >> j:              a condition on
+ *	W[K+..][4] and W[K+..][29] for all K
  *
  * So one 32-bit operation checks a condition for all K of a family, and a
  * vector operation does that for eight blocks. One in twenty random blocks
- * meets all conditions of some vector.
+ * meets all conditions of some vector, and is then tested in full.
  */
 enum {
 	SHA1_LANE_NR = 8,
@@ -102,9 +104,9 @@ bool sha1_attack_collides(const struct sha1_block *block,
 			  const uint32_t *difference, unsigned step);
 
 /*
- * Returns whether the block was made with the vector of `family` at `k`. Works
- * like sha1_attack_collides(), and chooses a step at which the working states
- * are equal.
+ * Returns whether the block was made with the vector of `family` at position
+ * `k`. Calls sha1_attack_collides() with the differences of this vector, and
+ * with a step at which the working states are equal.
  */
 bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k);

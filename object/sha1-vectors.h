@@ -11,21 +11,22 @@
  * each change in the five steps that follow. A disturbance vector gives the
  * steps in which bits are changed. The vector has 80 words that obey the
  * message expansion, so 16 words determine the others. S. Manuel describes two
- * types of vectors. All words from K to K+14 are zero, except:
+ * types of vectors by their words K to K+15. All of these words are zero,
+ * except:
  *
- * 	type I(K,b): word K+15 = 1 << b
- * 	type II(K,b): word K+15 = 1 << b, words K+1 and K+3 = 1 << (b+31)
+ *	type I(K,b): word K+15 = 1 << b
+ *	type II(K,b): word K+15 = 1 << b, words K+1 and K+3 = 1 << (b+31)
  *
- * Shifts by b + 31 are rotations in 32 bits. Vectors of one type that differ in
- * K have the same words at other steps. Vectors that differ in b have all words
- * rotated. So differences and conditions are tables of four families, indexed
- * by the distance from K:
+ * Shifts by b + 31 are rotations in 32 bits. Vectors of one type that differ
+ * only in K have the same words at other steps. Vectors that differ only in b
+ * have all words rotated. So differences and conditions are tables of four
+ * families, indexed by the distance from K:
  *
- * 	family	type	b	K
- * 	0	I	0	43 to 52
- * 	1	I	2	46 to 51
- * 	2	II	0	45 to 56
- * 	3	II	2	46, 49 to 51
+ *	family	type	b	K
+ *	0	I	0	43 to 52
+ *	1	I	2	46 to 51
+ *	2	II	0	45 to 56
+ *	3	II	2	46, 49 to 51
  */
 #ifndef OBJECT_SHA1_VECTORS_H
 #define OBJECT_SHA1_VECTORS_H
