@@ -52,9 +52,9 @@ int receive_check_aliases(struct receive *r, struct error *err);
 struct receive_rules {
 	struct receive *r; /* borrowed */
 	/*
-	 * owned: the objects of the repository and of the push; NULL until they
-	 * are needed. Then receive_rules_check() moves r->checked here, or
-	 * opens an object database if r->checked is NULL.
+	 * owned: the snapshot with the objects of the repository and of the
+	 * push; NULL until it is needed. Then receive_rules_check() moves
+	 * r->checked here. If r->checked is NULL, it opens a snapshot instead.
 	 */
 	struct odb *odb;
 	struct walk walk; /* on `odb` */

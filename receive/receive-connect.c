@@ -206,8 +206,8 @@ static int add_near_haves(struct check *k)
 }
 
 /*
- * Context of a pass over all refs that looks for undecided commits (frontier
- * commits that no test has found reachable).
+ * Context of a pass over all refs that looks for undecided commits: commits of
+ * the frontier of which it is not known yet whether refs reach them.
  */
 struct tip_search {
 	struct check *k;

@@ -148,9 +148,9 @@ static int objects(struct push *p)
 }
 
 /*
- * Refuse all commands after the error p->err. The client gets `why` as the
- * reason, or the message of p->err if the push has a target. Returns the next
- * state or a negative error code.
+ * Refuse all commands after the error p->err. The reason that the client gets
+ * is `why`, but for a push with a target it is the message of p->err. Returns
+ * the next state or a negative error code.
  */
 static int refuse(struct push *p, const char *why)
 {

@@ -365,8 +365,8 @@ static int send_commands(struct proc *p, struct error *err)
 }
 
 /*
- * Replace the error message of a failed write to the hook: the message of the
- * writer would call the hook a client. `what` describes the write that failed.
+ * Replace the error message after a failed write to the hook, because the
+ * original message speaks of a client. `what` says which write failed.
  */
 static int explain(int ret, const char *what, struct error *err)
 {

@@ -174,12 +174,12 @@ static int move_file(void *ctx, const char *name)
 		bool was_there = sys_exists(to.data);
 
 		/*
-		 * If a file of this name exists in the repository, it has the
-		 * same content, because names are derived from the content. The
-		 * file of a loose object is replaced. An existing pack stays:
-		 * its modification time is set to now, and its .mtimes file is
-		 * removed. So a prune does not remove the objects before refs
-		 * reach them.
+		 * If the repository has a file of this name, it has the same
+		 * content, because names are derived from the content. So the
+		 * file of a loose object may be replaced. A pack is not
+		 * replaced, but must be kept from a prune until refs reach its
+		 * objects. So its modification time is set to now, and its
+		 * .mtimes file is removed.
 		 */
 		if (!was_there || m->rank < 0 || sys_touch(to.data, NULL) < 0)
 			ret = rename_into(m, from.data, to.data);

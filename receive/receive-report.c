@@ -85,8 +85,8 @@ int receive_report(struct receive *r, const char *failure, struct error *err)
 	}
 	pktline_writer_init(&w, &io);
 	/*
-	 * Use a copy of the connection's counters, because the bytes are
-	 * counted again when the side band sends the packets.
+	 * Count in a copy of the connection's counters. The connection itself
+	 * counts the bytes when the side band sends the packets.
 	 */
 	if (r->peer.out.tap) {
 		tap = *r->peer.out.tap;
