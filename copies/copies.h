@@ -127,8 +127,8 @@ bool stored_copies_were_asked(const struct stored_copies *copies,
 			      const struct stored_use *use);
 
 /*
- * Returns whether the copy in use had the newest generation at some moment in
- * the last STORED_OFFERS_AGE_MAX seconds (copies/offers.h) before the request.
+ * Returns whether the copy in use was up to date at some moment in the
+ * STORED_OFFERS_AGE_MAX seconds (copies/offers.h) before the request.
  */
 bool stored_copies_is_fresh(const struct stored_copies *copies,
 			    const struct stored_use *use);

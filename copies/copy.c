@@ -472,8 +472,9 @@ static int install(const struct stored_copy *copy, const char *from,
 }
 
 /*
- * Makes a directory with the generation, and replaces the unusable copy by this
- * directory. Nobody uses the old copy, because all users wait for this refresh.
+ * Makes the files of generation *g in a new directory, and puts this directory
+ * in the place of the unusable copy. Nobody uses the old copy now, because all
+ * users wait for this refresh.
  */
 static int make_anew(struct stored_copy *copy, const struct generation *g,
 		     struct error *err)
@@ -613,8 +614,8 @@ static int prove(struct stored_copy *copy, const struct generation_place *probe,
 }
 
 /*
- * Brings the copy to *g, whose record was read from the store just now. So the
- * store has this generation, and stored_copy_is_doubted() becomes false.
+ * Brings the copy to *g. The record of *g was read from the store just now, so
+ * the store has this generation: stored_copy_is_doubted() becomes false.
  */
 static int advance_to_read(struct stored_copy *copy, const struct generation *g,
 			   struct error *err)
@@ -729,9 +730,9 @@ static int make_by_hint(struct stored_copy *copy,
 }
 
 /*
- * Returns the highest number of a generation that this node knows. This is the
- * number in the marker of the copy, or a higher one that a push on this node
- * has noted.
+ * Returns the highest number of a generation that this node knows: the number
+ * in the marker of the copy, or a higher one that a push on this node has
+ * noted.
  */
 static uint64_t known_number(const struct stored_copy *copy)
 {

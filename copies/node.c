@@ -20,9 +20,10 @@
 #define TRIES 4
 #define CONNECT_MS 5000
 /*
- * Time limits of small questions, such as whether there is a newer generation.
- * A question fails if the store is silent for PROBE_MS milliseconds. It is
- * repeated only if it fails within PROBE_TRY_MS milliseconds.
+ * Time limits of questions with short answers, such as whether there is a newer
+ * generation. A question fails if the store is silent for PROBE_MS
+ * milliseconds. A failed question is repeated only if it failed within
+ * PROBE_TRY_MS milliseconds.
  */
 #define PROBE_MS 4000
 #define PROBE_TRY_MS 2000
@@ -333,9 +334,10 @@ static int find_origin(const char *dir, struct error *err)
 }
 
 /*
- * Splits `copy` at the "repo/" to which `at` points. The cache directory is
- * before it, and the quoted name of the repository after it. Returns 0 with
- * both appended, 1 if the rest is not a valid name, or ERR_NOMEM.
+ * Splits the path `copy` at the "/repo/" to which `at` points. The part before
+ * it is the cache directory, which is appended to *dir. The part after it is
+ * the quoted name of the repository; the name is appended to *name. Returns 0,
+ * 1 if that part is not a valid name, or ERR_NOMEM.
  */
 static int split_at(struct buf *dir, struct buf *name, const char *copy,
 		    const char *at, struct error *err)

@@ -83,9 +83,9 @@ int stored_node_make(struct stored_node **out, const char *dir,
 int stored_node_probe(const struct stored_node *node, struct error *err);
 
 /*
- * Opens only the store of a cache directory, without counters. No request is
- * sent. Returns 0 with *out owned by the caller, or the errors of
- * stored_node_open().
+ * Opens only the store of a cache directory; requests to this store are not
+ * counted. No request is sent. Returns 0 with *out owned by the caller, or the
+ * errors of stored_node_open().
  */
 int stored_node_open_store(struct filestore **out, const char *dir,
 			   struct error *err);

@@ -24,8 +24,8 @@
 #define BUSY_TRIES 8
 
 /*
- * A result inside this file: there is no relay, or it did not get the change.
- * So this process must make the record itself.
+ * Internal result: there is no relay, or the change did not reach it. So this
+ * process must make the record itself.
  */
 #define NO_RELAY 100
 
@@ -531,8 +531,8 @@ static int reject(struct publishing *p, const struct generation *base,
 }
 
 /*
- * Returns whether the push changes the value of any ref. If not, it only checks
- * the values of refs, and no record is needed.
+ * Returns whether the push changes the value of any ref. A push that changes
+ * none only checks the values of refs, and needs no record.
  */
 static bool changes_refs(const struct publishing *p)
 {
@@ -761,9 +761,9 @@ static int load_copy(struct publishing *p)
 }
 
 /*
- * Brings the copy to *g, or to a newer generation that another push of this
- * node has made. So one push advances the copy for several pushes, and the copy
- * may already be advanced.
+ * Brings the copy to *g. If another push of this node has made a newer
+ * generation, brings the copy to that one instead. So the copy may have been
+ * advanced already, by the other push.
  */
 static void advance(struct stored_push *push, const struct generation *g)
 {
@@ -903,9 +903,10 @@ static int publish(struct publishing *p)
 }
 
 /*
- * Called if no ref gets another value, so that no record is needed. Rejects the
- * updates of refs whose old value is not that of the copy. Returns 0 or a
- * negative error code.
+ * Called if the push changes no value of a ref, but only checks values; then no
+ * record is made. If the old value that the push expects for a ref is not the
+ * value in the copy, rejects the update of this ref. Returns 0 or a negative
+ * error code.
  */
 static int check_only(struct publishing *p)
 {

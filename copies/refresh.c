@@ -167,8 +167,9 @@ static bool is_of_pack(const char *path)
 }
 
 /*
- * Returns whether a file refers to other files of its directory, so that it
- * must be removed before them: a multi-pack-index, or the list of a chain.
+ * Returns whether a file refers to other files of its directory: a
+ * multi-pack-index, or the list of a chain. Such a file must be removed before
+ * the others.
  */
 static bool goes_first(const char *path)
 {

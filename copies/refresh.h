@@ -48,9 +48,9 @@ struct stored_refresh {
 int stored_refresh_download(const struct stored_refresh *r, struct error *err);
 
 /*
- * Works like stored_refresh_download(), and calls also() once while files are
- * downloaded. If also() returns a negative error code, no further download
- * begins, and this function returns the code.
+ * Works like stored_refresh_download(). In addition, the callback `also` is
+ * called once while files are downloaded. If it returns a negative error code,
+ * no further download begins, and this function returns the code.
  */
 int stored_refresh_download_with(const struct stored_refresh *r,
 				 int (*also)(void *ctx, struct error *err),

@@ -140,8 +140,8 @@ static int load_base(struct relay_repository *r, struct generation *base,
 }
 
 /*
- * Called if the store has lost *base: zeroes *base, so that the newest
- * generation is searched in the store.
+ * Called if the store has lost *base. Zeroes *base, so that the group searches
+ * for the newest generation in the store.
  */
 static void drop_base(struct generation *base)
 {
@@ -233,10 +233,10 @@ static void keep_for_hint(struct relay_repository *r, struct generation *g)
 }
 
 /*
- * Called once for each new record, whatever the number of changes in it: brings
- * the copy of the node to the generation *g of the record. Several threads may
- * call this for several records of one repository. The copy is never brought to
- * an older generation.
+ * Called once for each new record; a record may have the changes of several
+ * pushes. Brings the copy of the node to *g, the generation of the record, but
+ * never to an older generation than the copy has. Several threads may call this
+ * for several records of one repository.
  */
 static void follow(void *ctx, struct generation *g)
 {

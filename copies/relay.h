@@ -57,7 +57,7 @@ int stored_relay_accept(struct stored_relay *relay, struct error *err);
 /*
  * Stops listening, and takes no further questions. Each connection ends when
  * the questions that have arrived are answered. A process whose question did
- * not arrive knows this, and asks another relay or none.
+ * not arrive notices this. It then asks another relay, or does without a relay.
  */
 void stored_relay_refuse(struct stored_relay *relay);
 
