@@ -324,8 +324,9 @@ static int copy_object(struct copying *c, uint32_t obj_pos)
 }
 
 /*
- * List the orphans (is_orphan()) among the objects of a tip, sorted by their
- * place in the pack, so that reading them is fast. Returns 0 or ERR_NOMEM.
+ * List those objects of a tip that still need a copy (is_orphan()). The list is
+ * sorted by their place in the pack, so that reading them is fast. Returns 0 or
+ * ERR_NOMEM.
  */
 static int list_orphans(struct sort_item *orphans, size_t *nr,
 			const struct copying *c, const struct walk_items *found)

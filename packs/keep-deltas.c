@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses pairs of a newest version and an older version, makes deltas of them,
- * and writes the file of kept deltas. packs/keep-copies.c makes whole copies
- * for the same file.
+ * Chooses pairs of the newest and an older version of an object, makes deltas
+ * of them, and writes the file of kept deltas. packs/keep-copies.c makes whole
+ * copies for the same file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -188,8 +188,9 @@ int keep_trees_find(struct keep_trees *trees, struct walk *w, struct refs *refs,
 /* ---- pairs of versions */
 
 /*
- * Set the sizes of the target of a pair. Returns false if the pack does not
- * store the target whole, or if the target is small.
+ * Set pair->size and pair->stored, the sizes of the target. Returns false if
+ * the pair is of no use: the pack does not store the target whole, or the
+ * target is small.
  */
 static bool is_whole(struct keep_pair *pair, const struct keeping *k)
 {
@@ -541,10 +542,10 @@ static size_t choose(struct sort_item *order, size_t nr,
 }
 
 /*
- * Returns the rank of a pair; pairs of small rank are handled first. The rank
- * is the cost for each stored byte of the target, times the step. So small
- * steps come first: a client that is few commits behind gets few bytes, so each
- * saved byte counts more.
+ * Returns the rank of a pair; pairs of low rank are handled first. The rank is
+ * the cost, divided by the stored bytes of the target, times the step. So pairs
+ * with small steps come first. They serve clients that are few commits behind.
+ * Such a client gets few bytes, so each saved byte counts more.
  */
 static uint64_t rank(const struct keep_pair *pair)
 {

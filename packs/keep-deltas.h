@@ -7,8 +7,9 @@
  *
  * Only objects that the new pack stores whole get deltas. Making a delta costs
  * more than copying stored bytes, so one repack makes only a limited number of
- * deltas. Deltas of the existing file are copied, and so are stored deltas that
- * the repack drops (dropped_deltas_find()). Copying costs next to nothing.
+ * new deltas. Two kinds of deltas are copied at nearly no cost: those in the
+ * old file of kept deltas, and stored deltas that the repack drops
+ * (dropped_deltas_find()).
  *
  * The file also gets whole copies of objects of other branches and of tags
  * (keep_copies_make()).

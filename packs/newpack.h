@@ -70,9 +70,9 @@ int newpack_options_load(struct newpack_options *options,
 
 /*
  * Works like newpack_options_load(), but loads only the options for writing a
- * bitmap index of existing packs. Of the keys pack.*, only pack.threads and
- * the keys for bitmap indexes are read; a wrong value of pack.threads counts
- * as missing. Returns 0 or a negative error code.
+ * bitmap index of existing packs. Of the keys pack.*, only pack.threads and the
+ * keys for bitmap indexes are read. A wrong value of pack.threads is ignored.
+ * Returns 0 or a negative error code.
  */
 int newpack_bitmap_options_load(struct newpack_options *options,
 				const struct repo *repo, struct error *err);

@@ -215,8 +215,8 @@ int old_pack_remove(const char *base, struct error *err)
 	int ret = 0;
 
 	/*
-	 * Hold signals until all files of the pack are removed: a .pack without
-	 * .idx would never be removed later.
+	 * Hold signals until all files of the pack are removed. If only the
+	 * .idx were removed, nobody would ever remove the .pack.
 	 */
 	sys_hold_signals(&hold);
 	for (size_t i = 0; i < ARRAY_NR(extensions) && !ret; i++)

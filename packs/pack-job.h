@@ -89,8 +89,9 @@ struct pack_job_options {
 	const struct filter *filter;
 	bool keep_rest;
 	/*
-	 * Leave out objects of promisor packs and the objects that only these
-	 * objects reach. No effect in a repository without promisor packs.
+	 * Leave out the objects of promisor packs, and objects that are
+	 * reachable only through them. No effect in a repository without
+	 * promisor packs.
 	 */
 	bool exclude_promisor;
 	/*

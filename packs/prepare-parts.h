@@ -64,9 +64,9 @@ struct preparing {
 int prepare_list(struct preparing *p, const struct prepare_options *options);
 
 /*
- * Load the options for making prepared answers from the configuration. Existing
- * prepared answers are not used, so that an error in the old file of answers is
- * not copied into the new file. Returns 0 or a negative error code.
+ * Load the options for making prepared answers from the configuration. The new
+ * answers are not made from the existing prepared answers, because an error in
+ * the old file would get into the new one. Returns 0 or a negative error code.
  */
 int prepare_load_options(struct packing_send_options *options,
 			 const struct repo *repo, struct error *err);
@@ -92,10 +92,10 @@ bool prepare_has_history(const struct preparation *item,
 /*
  * Describe the tree of the answer to a request of depth 1. `found`: the objects
  * of the answer, found by prepare_find(). `space`: the bit space of the pack
- * that has all objects. `plain`: the answer without
- * tags, which has the bits `objects`. out->tree.is_known is false if the tree
- * has too many repeated objects. Returns 0 or ERR_NOMEM. The caller releases
- * *out in both cases.
+ * that has all objects. `plain`: the answer without tags. `objects`: the bits
+ * of the objects of `plain`. out->tree.is_known is false if the tree has too
+ * many repeated objects. Returns 0 or ERR_NOMEM. The caller releases *out in
+ * both cases.
  */
 int prepare_tree(struct prepared_described *out, struct found *found,
 		 const struct bitmap_space *space,

@@ -45,9 +45,9 @@ static int verify_content(const struct preparing *p,
 }
 
 /*
- * Returns 1 if the answer's content with tags has exactly the objects of the
- * content without tags and the tags in answer->along. Returns 0 if not, or a
- * negative error code.
+ * Returns 1 if the answer with tags has exactly the objects of the answer
+ * without tags, plus the tags in answer->along. Returns 0 if not, or a negative
+ * error code.
  */
 static int verify_tags(const struct preparing *p, const struct prepared *file,
 		       const struct prepared_answer *answer,
@@ -184,9 +184,9 @@ static int verify_found(const struct preparing *p,
 
 /*
  * Check the answer to one request. `objects`: the objects of the answer.
- * Returns 1 if the answer is right, 0 if not, or a negative error code. A
- * request with several wants can be checked only if references still name all
- * of them. If they do not, the result is 1.
+ * Returns 1 if the answer is right, 0 if not, or a negative error code. If the
+ * request has several wants, and references no longer name all of them, the
+ * answer cannot be checked: the result is then 1.
  */
 static int verify_request(const struct preparing *p,
 			  const struct prepared_answer *answer,

@@ -20,8 +20,10 @@ struct listing {
 	size_t answer_nr;
 };
 
-/* Returns whether the wants of a request are listed: it was answered, and asks
- * for the full history. */
+/*
+ * Returns whether the file of wants lists the wants of a request: the request
+ * was answered, and asks for the full history.
+ */
 static bool is_listed(const struct preparation *item)
 {
 	return item->is_done && !item->is_depth_1;

@@ -13,8 +13,8 @@
 #include "packs/pseudo-tips.h"
 
 /*
- * A tip, and the name of its group: the text that the pattern captures from the
- * name of the reference.
+ * A tip, and the name of its group. The name is the part of the reference's
+ * name that the pattern of the section captures.
  */
 struct named_tip {
 	uint32_t section;
@@ -34,8 +34,8 @@ struct named_value {
 	 */
 	uint32_t commit_nr;
 	/*
-	 * Without configured sections: indexed by enum pseudo_class; whether
-	 * this object was already added to the class.
+	 * indexed by enum pseudo_class: whether the object was added to the
+	 * class already; used only if no sections are configured
 	 */
 	bool in_class[PSEUDO_OTHERS + 1];
 };
