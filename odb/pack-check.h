@@ -47,8 +47,9 @@ int pack_check_add_boundary(void *ctx, const struct oid *oid);
 /*
  * Checks one object. This function is the callback `object` of struct
  * pack_indexer_hooks, and `ctx` is the checker. Returns 0, ERR_CORRUPT, or
- * another error code. An object is corrupt if it is malformed ("fsck error in
- * packed object"), or if links are collected and it cannot be parsed.
+ * another error code. ERR_CORRUPT means one of two things: the object is
+ * malformed ("fsck error in packed object"), or links are collected and the
+ * object cannot be parsed.
  */
 int pack_check_object(void *ctx, unsigned thread_nr, const struct oid *oid,
 		      enum object_type type, const void *data, size_t len,

@@ -22,8 +22,8 @@ struct unpack_options {
 	int (*has)(void *ctx, const struct oid *oid, struct error *err);
 	void *ctx;
 	/*
-	 * Blobs above this many bytes that are stored whole are written in
-	 * pieces (core.bigFileThreshold). 0: no limit.
+	 * A blob of more bytes than this is written in pieces if the pack
+	 * stores it whole (core.bigFileThreshold). 0: no limit.
 	 */
 	uint64_t piecewise_above;
 	/* progress meter that counts the objects; NULL: no meter */
