@@ -50,10 +50,10 @@ static __m128i join(__m128i values)
 }
 
 /*
- * Converts the hexadecimal digits of an id to bytes. The id is stored in two
- * halves of 16 bytes, because later code copies ids in such halves. A load that
- * spans several smaller stores would wait for all of them. Returns false if a
- * byte is no hexadecimal digit.
+ * Converts the hexadecimal digits of an id to bytes. The bytes are stored as
+ * two halves of 16 bytes, because later code loads such halves: a load would be
+ * slow if its bytes came from several smaller stores. Returns false if a byte
+ * is no hexadecimal digit.
  */
 static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 {
@@ -95,8 +95,9 @@ static __m128i digits_of(__m128i bytes)
 }
 
 /*
- * Returns the start of the eight bytes to convert after those at `i`. If an id
- * has 20 bytes, the last eight bytes overlap the eight bytes before.
+ * Returns the offset of the eight bytes that are converted after the eight
+ * bytes at offset `i`. `nr` is the length of the id. Of 20 bytes, the last
+ * eight overlap the eight before them.
  */
 static size_t step(size_t i, size_t nr)
 {

@@ -12,8 +12,8 @@
 #define DIR_BITS 13
 
 /*
- * Returns the FNV-1a hash of a path component. The hash starts from `dir`, the
- * group of the component's directory. At the end its bits are mixed.
+ * Returns the FNV-1a hash of a path component, with its bits mixed at the end.
+ * The hash starts from `dir`, the group of the component's directory.
  */
 static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 {

@@ -49,9 +49,8 @@ static __m128i is_between(__m128i bytes, char first, char last)
 
 /*
  * Finds the bytes that a rule of git-check-ref-format(1) mentions, except the
- * slash and the dot. Also finds some allowed bytes with neighbouring values. A
- * name with an allowed byte of this kind takes the slow path, which accepts
- * the name.
+ * slash and the dot. A few allowed bytes between them are found too. A name
+ * with such a byte takes the slow path, which accepts the name.
  */
 static __m128i is_special(__m128i bytes)
 {

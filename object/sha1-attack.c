@@ -180,6 +180,7 @@ bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k)
 {
 	/*
+	 * A zero word in a vector means that the step adds no new difference.
 	 * In a vector of type II, the words K+4 to K+14 are zero; in type I,
 	 * also K to K+3. A state has five words. So the working states of both
 	 * blocks are equal before the steps K+9 to K+15.
