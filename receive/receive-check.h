@@ -54,7 +54,7 @@ struct receive_rules {
 	/*
 	 * owned: the snapshot with the objects of the repository and of the
 	 * push; NULL until it is needed. Then receive_rules_check() moves
-	 * r->checked here. If r->checked is NULL, it opens a snapshot instead.
+	 * r->checked here, or opens a snapshot if r->checked is NULL.
 	 */
 	struct odb *odb;
 	struct walk walk; /* on `odb` */

@@ -285,9 +285,9 @@ static int report(struct push *p)
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/*
 	 * The push is over. So the .keep file and the quarantine can be
-	 * removed. A push with a target keeps them if its hooks still need the
-	 * quarantine: the push is signed, or the repository does not have its
-	 * packs.
+	 * removed. Exception: a push with a target keeps both if its hooks
+	 * still need the quarantine, because the push is signed or the
+	 * repository does not have the packs of the push.
 	 */
 	if (!r->options->target ||
 	    (!r->cert.is_judged && quarantine_is_stored(&r->quarantine)))

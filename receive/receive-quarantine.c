@@ -18,7 +18,7 @@
  */
 #define DIR_TRIES 3
 
-/* Appends a path to a list of alternates. */
+/* Appends a path to a list of alternates, in quotes if necessary. */
 static int add_quoted(struct buf *out, const char *path)
 {
 	int ret;

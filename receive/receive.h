@@ -341,8 +341,8 @@ struct receive {
 	struct quarantine quarantine;
 	/*
 	 * Owned: the snapshot with which the connectivity check has read the
-	 * objects of the repository and of the push. Set only if the push has a
-	 * target, else NULL. The new objects then stay in the quarantine, and
+	 * objects of the repository and of the push. NULL if the push has no
+	 * target. With a target, the new objects stay in the quarantine, and
 	 * receive_rules_check() reads them through this snapshot.
 	 */
 	struct odb *checked;
