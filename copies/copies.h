@@ -70,8 +70,8 @@ struct stored_use {
 	struct stored_copy *copy; /* owned; NULL: none */
 	/*
 	 * `is_stale`: the store did not answer, and the copy may be old.
-	 * `is_news`: the caller should log that the copy may be old. This is
-	 * false if there was such a log line for this repository in the last
+	 * `is_news`: the caller should log that the copy may be old. `is_news`
+	 * is false if there was such a log line for this repository in the last
 	 * minute.
 	 */
 	bool is_stale, is_news;
@@ -169,9 +169,9 @@ void stored_absent_forget(struct stored_absent *absent, const char *name,
 			  uint32_t hash);
 
 /*
- * Returns whether the table says that the store did not have `name`. An entry
- * counts if the store was asked less than `age_ns` before `now_ns`. An entry
- * also counts if the store was asked after `now_ns`, by another thread.
+ * Returns whether the table says that the store did not have `name` when it was
+ * asked. The time of the question must be less than `age_ns` before `now_ns`. A
+ * later time than `now_ns`, of another thread, also counts.
  */
 bool stored_absent_has(const struct stored_absent *absent, const char *name,
 		       uint32_t hash, uint64_t now_ns, uint64_t age_ns);

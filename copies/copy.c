@@ -787,7 +787,8 @@ static int ask_newer(struct generation *found, struct stored_copy *copy,
 	}
 	/*
 	 * A damaged record is no error yet: the store may have a newer record
-	 * after it, which the caller searches.
+	 * after it. Return 1, so that the caller searches for the newest
+	 * record.
 	 */
 	if (!ret || ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED)
 		return 1;

@@ -146,9 +146,9 @@ uint32_t stored_node_use_lock(const char *name);
 uint32_t stored_node_change_lock(const char *name);
 
 /*
- * Opens the file "locks". Users of one descriptor do not exclude each other. So
- * each user of a lock opens the file itself, and then even threads of one
- * process exclude each other. Returns a descriptor for sys_close(), or ERR_IO.
+ * Opens the file "locks". Locks that are taken with the same descriptor do not
+ * exclude each other. So each user of a lock opens the file itself, also each
+ * thread. Returns a descriptor for sys_close(), or ERR_IO.
  */
 int stored_node_locks(const struct stored_node *node, struct error *err);
 

@@ -350,8 +350,8 @@ static int hash_file(void *ctx, unsigned thread_nr, size_t nr,
 }
 
 /*
- * Returns a change with only those fields set that have one value in all
- * changes of the push.
+ * Returns a change in which only those fields are set that are the same in all
+ * changes of one push.
  */
 static struct generation_change make_change(const struct stored_push *push)
 {
@@ -374,7 +374,10 @@ static void fill_cache(struct stored_push *push)
 {
 	struct error ignored = ERROR_INIT;
 
-	/* Ignore a failure: the file is then downloaded. */
+	/*
+	 * Ignore a failure: the file is then downloaded when the copy is
+	 * advanced.
+	 */
 	for (size_t i = 0; i < push->upload_nr; i++)
 		stored_cache_add(stored_copy_cache(push->copy),
 				 &push->uploads[i].file,
@@ -503,9 +506,9 @@ static void drop_rejected(struct publishing *p)
 }
 
 /*
- * Rejects the update of each ref that does not have the old value that the push
- * expects in the generation *base. Returns the number of rejected updates, or a
- * negative error code.
+ * Compares the values of refs in the generation *base with the old values that
+ * the push expects. Rejects the update of each ref with another value. Returns
+ * the number of rejected updates, or a negative error code.
  */
 static int reject(struct publishing *p, const struct generation *base,
 		  const struct generation_change *change)
@@ -634,9 +637,9 @@ static int pass(struct publishing *p, const struct generation_change *change,
 }
 
 /*
- * Reads the newest generation. If a ref there does not have the old value that
- * the push expects, rejects the update of this ref. Returns the number of
- * rejected updates, or a negative error code.
+ * Reads the newest generation, and compares its refs with the old values that
+ * the push expects. Rejects the update of each ref with another value. Returns
+ * the number of rejected updates, or a negative error code.
  */
 static int reject_passed(struct publishing *p,
 			 const struct generation_change *change)
@@ -810,8 +813,9 @@ static int prove_base(struct publishing *p, struct generation *base,
 }
 
 /*
- * Reads the newest generation that is known, in most cases without a request to
- * the store. If the local copy cannot be used, asks the store.
+ * Sets *base to the newest generation that this node knows. In most cases, this
+ * needs no request to the store. If the local copy cannot be used, asks the
+ * store.
  */
 static int read_base(struct publishing *p, struct generation *base)
 {
@@ -903,10 +907,10 @@ static int publish(struct publishing *p)
 }
 
 /*
- * Called if the push changes no value of a ref, but only checks values; then no
- * record is made. If the old value that the push expects for a ref is not the
- * value in the copy, rejects the update of this ref. Returns 0 or a negative
- * error code.
+ * Called if the push changes no ref, but only checks values of refs; then no
+ * record is made. Compares the refs of the copy with the values that the push
+ * expects. Rejects the update of each ref with another value. Returns 0 or a
+ * negative error code.
  */
 static int check_only(struct publishing *p)
 {

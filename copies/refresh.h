@@ -25,8 +25,8 @@
 #include "stored/cache.h"
 
 /*
- * The directory of a copy, its generation, and the newer generation. Everything
- * is borrowed.
+ * A refresh, which brings the directory of a copy from one generation to a
+ * newer one. All pointers are borrowed.
  */
 struct stored_refresh {
 	struct stored_cache *cache;

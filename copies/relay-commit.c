@@ -155,8 +155,8 @@ static void drop_base(struct generation *base)
  * proved this. If *base is older than `seen`, replaces *base by the newest
  * generation that is recorded in the copy.
  *
- * If *base is newer than `seen`, this relay has made it or has read it from the
- * copy. The store may have lost it, when it was restored from a backup. So the
+ * If *base is newer than `seen`, this relay has made *base or has read it from
+ * the copy. A store that was restored from a backup may have lost *base. So the
  * store must prove, once in PROOF_NS, that it has *base. If the store has lost
  * *base, *base is released. Returns 0 or a negative error code.
  */

@@ -58,7 +58,10 @@ static int answer(struct stored_relay *relay, struct relay_repository **used,
 			    &c, err);
 }
 
-/* Answers questions until the other process closes the connection. */
+/*
+ * Reads questions from the connection and answers them, until the other process
+ * closes the connection.
+ */
 static void talk(struct connection *c)
 {
 	struct buf question = BUF_INIT, out = BUF_INIT;

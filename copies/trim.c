@@ -285,8 +285,8 @@ struct sum {
 };
 
 /*
- * Adds the size and the time of an entry to the sum. A file with several links
- * is left out, because it is counted as a file of the cache.
+ * Adds the size and the time of an entry to the sum. A file with several hard
+ * links is left out, because it is counted as a file of the cache.
  */
 static int add_up(void *ctx, const char *name)
 {
