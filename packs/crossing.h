@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts stored deltas that cross the delta islands of references: the base of
- * such a delta is outside of an island that the object is in. The server cannot
- * send such a delta as it is stored to a client that clones this island. A
- * repack with delta islands leaves crossing deltas only in packs that it keeps.
- * Later, new references can cause further crossing deltas.
+ * Counts stored deltas that cross the delta islands of references. A delta
+ * crosses an island if its target is in the island, but its base is not. The
+ * server cannot send such a delta as it is stored to a client that clones this
+ * island. A repack with delta islands leaves crossing deltas only in packs that
+ * it keeps. Later, new references can cause further crossing deltas.
  */
 #ifndef PACKS_CROSSING_H
 #define PACKS_CROSSING_H

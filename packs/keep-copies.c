@@ -149,7 +149,9 @@ struct copying {
 	uint64_t new_cost;
 	/* number of new copies */
 	uint32_t new_nr;
-	/* New copies have cost so much that no further copy is tried. */
+	/*
+	 * true: new copies have cost so much that no further new copy is tried
+	 */
 	bool is_dear;
 	/* true: a copy did not fit into max_len, so no further copy is added */
 	bool is_full;

@@ -351,7 +351,10 @@ static const uint8_t *id_of(const struct newpack *np, uint32_t bit)
 			    np->items->items[np->order[bit]].obj_pos);
 }
 
-/* Sort items whose ids have equal first 8 bytes by their whole ids. */
+/*
+ * The items are sorted by the first 8 bytes of their ids. Sort those with equal
+ * first 8 bytes by their whole ids.
+ */
 static void sort_ties(const struct newpack *np, struct sort_item *sorted)
 {
 	size_t id_len = hash_len(np->packs.odb->algo);

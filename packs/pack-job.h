@@ -122,9 +122,10 @@ struct pack_job {
 	struct packing_items rest;
 	struct islands islands;
 	/*
-	 * Indexed by obj_pos; filled in with note_reached: all objects that
-	 * were enumerated, even if options leave them out of the pack. Objects
-	 * that the option `unpacked` leaves out are not included.
+	 * Indexed by obj_pos; filled in if the option note_reached is set: all
+	 * objects that were enumerated. Objects that options leave out of the
+	 * pack are included, except those that the option `unpacked` leaves
+	 * out.
 	 */
 	struct bitset reached;
 	/* indexed by obj_pos: the objects that pack_job_add() has added */

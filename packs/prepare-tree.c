@@ -18,7 +18,7 @@
 
 /*
  * The maximum number of paths is PATHS_MAX for each object, plus this number.
- * So small trees are always described.
+ * So this limit does not exclude small trees.
  */
 #define PATHS_MORE 1024
 

@@ -89,8 +89,8 @@ static int keep_runs(struct prepared_content *content,
 }
 
 /*
- * Find the tags of p->tags whose objects are in `set`: for p->tags[i], set bit
- * i of *along. Returns 0 or ERR_NOMEM.
+ * Set bit i of *along for each tag p->tags[i] that is in `set`. Returns 0 or
+ * ERR_NOMEM.
  */
 static int keep_tags(struct ewah *along, const struct preparing *p,
 		     const struct found *found, const struct bitset *set,

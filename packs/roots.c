@@ -16,8 +16,8 @@ struct heads {
 };
 
 /*
- * A HEAD that names a missing object is an error, because what it reached
- * before must not be removed.
+ * Fail if a HEAD names a missing object: objects that the HEAD reached before
+ * must not be removed.
  */
 static int add_other_head(void *ctx, const struct ref *head)
 {
