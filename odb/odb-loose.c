@@ -18,7 +18,10 @@ int odb_loose_path(struct buf *out, const struct odb *odb, const char *dir,
 
 	oid_to_hex(hex, oid, odb->algo);
 	hex_len = strlen(hex);
-	/* A printf() would cost as much as the look-up of the file. */
+	/*
+	 * Do not use printf() here: it would cost as much as the look-up of the
+	 * file.
+	 */
 	if (buf_reserve(out, dir_len + hex_len + 2) < 0)
 		return ERR_NOMEM;
 	(void)buf_append(out, dir, dir_len);

@@ -172,8 +172,8 @@ static bool step_to(const struct pack_idx *idx, const uint8_t *raw,
 		++*next;
 	}
 	/*
-	 * If the index has an id twice, a binary search may find a different
-	 * entry than this loop.
+	 * If the index has an id twice, return false: a binary search may find
+	 * the other entry.
 	 */
 	return !cmp && (*next + 1 == idx->nr ||
 			memcmp(pack_idx_oid(idx, *next + 1), raw, id_len) != 0);

@@ -32,8 +32,8 @@
 
 /*
  * Limit of nested spare readers. A spare reader reads another copy of a damaged
- * delta base. If it meets a damaged base itself, it uses a further spare
- * reader, and so on.
+ * delta base. If the spare reader meets a damaged base itself, it uses a
+ * further spare reader, and so on.
  */
 #define SPARE_DEPTH_MAX 16
 #define SPARE_CACHE_LIMIT ((size_t)8 << 20)

@@ -15,8 +15,8 @@
 
 struct odb_replaced {
 	/*
-	 * maps a replaced id to the index in `by` of the object that is read
-	 * instead
+	 * maps the id of a replaced object to an index in `by`; by[index] is
+	 * the object that is read instead
 	 */
 	struct oidmap by_id;
 	/* owned array of ids: the objects that are read instead */
