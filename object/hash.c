@@ -224,7 +224,7 @@ int hash_check_two(const void *a, size_t a_len, const void *b, size_t b_len,
 }
 
 enum {
-	/* number of bytes of a block of SHA-1 and of SHA-256 */
+	/* number of bytes of a block; SHA-1 and SHA-256 have the same */
 	HMAC_BLOCK_LEN = 64,
 	INNER_PAD = 0x36,
 	OUTER_PAD = 0x5c,

@@ -129,8 +129,8 @@ bool sha1_pair_is_here(void)
 }
 
 /*
- * For other processors: never called, because sha1_pair_is_here() returns
- * false.
+ * Stub for other processors. It is never called, because sha1_pair_is_here()
+ * returns false.
  */
 void sha1_pair_compress(uint32_t states[2][SHA1_STATE_NR],
 			const uint8_t *const bytes[2], size_t nr)

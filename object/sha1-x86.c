@@ -164,7 +164,8 @@ void sha1_x86_detect(struct sha1_batch *batch)
 }
 
 /*
- * For other processors: never called, because has_sha and has_avx2 are false.
+ * Stub for other processors. It is never called, because has_sha and has_avx2
+ * are false.
  */
 void sha1_x86_compress(struct sha1_batch *batch, uint32_t state[SHA1_STATE_NR],
 		       const uint8_t *bytes, size_t nr)
