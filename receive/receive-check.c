@@ -41,9 +41,9 @@ static int check_one(struct receive *r, struct receive_connect *c,
 }
 
 /*
- * Check all commands in one walk, except deletions and refused commands.
- * Returns 1 if all objects that their new values reach exist, 0 if an object is
- * missing, or a negative error code.
+ * Check the new values of all commands together, except deletions and refused
+ * commands. Returns 1 if all objects that these values reach exist, 0 if an
+ * object is missing, or a negative error code.
  */
 static int check_all(struct receive *r, struct receive_connect *c,
 		     struct error *err)

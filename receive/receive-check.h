@@ -37,12 +37,12 @@ int receive_check_connected(struct receive *r,
 int receive_check_hidden(struct receive *r, struct error *err);
 
 /*
- * Find commands on symbolic refs whose target another command changes. If the
- * command on the symbolic ref and the command on the target have equal old and
- * new values, the command on the symbolic ref gets the flag is_alias and is not
- * executed. Otherwise both commands are refused. Commands on symbolic refs that
- * cannot be followed to their end are also refused, for instance refs to
- * "refs/../x" and loops. Returns 0 or a negative error code.
+ * Find commands on symbolic refs whose target another command changes. If both
+ * commands have equal old and new values, the command on the symbolic ref gets
+ * the flag is_alias and is not executed. Otherwise both commands are refused.
+ * Commands on symbolic refs that cannot be followed to their end are also
+ * refused, for instance refs to "refs/../x" and loops. Returns 0 or a negative
+ * error code.
  */
 int receive_check_aliases(struct receive *r, struct error *err);
 
@@ -148,9 +148,9 @@ void receive_connect_release(struct receive_connect *c);
  * error code.
  *
  * If `new_shallow` is not NULL, a commit of the push that is on the client's
- * shallow boundary may lack parents, and is added to *new_shallow. Exception:
- * if the repository had the commit and all its parents before the push, the
- * commit is not treated as shallow, because refs may need its history.
+ * shallow boundary may lack parents, and is added to *new_shallow. Exception: a
+ * commit that the repository had before the push, with all its parents, is not
+ * treated as shallow. Refs may need its history.
  *
  * Cost: O(commits and objects of the push). In addition, for each existing
  * commit at which the push meets the old history, one test whether refs reach

@@ -286,8 +286,8 @@ static int report(struct push *p)
 	/*
 	 * The push is over. So the .keep file and the quarantine can be
 	 * removed. Exception: a push with a target keeps both if its hooks
-	 * still need the quarantine, because the push is signed or the
-	 * repository does not have the packs of the push.
+	 * still need the quarantine. This is so if the push is signed, or if
+	 * the repository does not have the packs of the push.
 	 */
 	if (!r->options->target ||
 	    (!r->cert.is_judged && quarantine_is_stored(&r->quarantine)))
