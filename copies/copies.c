@@ -637,8 +637,8 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 	pthread_mutex_unlock(&copies->lock);
 	count(copies, use, ret);
 	/*
-	 * Trim the cache now, after the other waiting requests got their
-	 * answers, so that none of them waits for it.
+	 * Trim the cache only now, when the other waiting requests have got
+	 * their answers: no request waits for the trim.
 	 */
 	if (is_due)
 		stored_trim_run(&trim, copies->node, copies->budget, NULL);

@@ -873,8 +873,8 @@ int stored_copy_purge(struct stored_copy *copy, struct error *err)
 		return ret;
 	/*
 	 * Refresh the copy first. A refresh that was killed may have installed
-	 * refs whose objects are in packs that the marker does not list, and
-	 * the purge would remove these packs.
+	 * new refs, but not the marker that lists the packs of these refs. The
+	 * purge would remove these packs.
 	 */
 	ret = stored_copy_refresh(copy, err);
 	if (!ret)

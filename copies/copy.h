@@ -34,9 +34,9 @@ struct stored_copy;
 #define STORED_COPY_MADE "store-made"
 
 /*
- * Name of an environment variable. A server sets it for a child process to the
- * path of a copy, if the copy was brought to the newest generation after the
- * request had arrived.
+ * Name of an environment variable, which a server sets for a child process to
+ * the path of a copy. If it is set, the copy was brought to the newest
+ * generation after the request had arrived.
  */
 #define STORED_COPY_ASKED "GITREACH_COPY_ASKED"
 
@@ -197,8 +197,8 @@ const struct generation *stored_copy_generation(const struct stored_copy *copy);
 const struct generation_place *stored_copy_place(
 	const struct stored_copy *copy);
 /*
- * Returns the same place as stored_copy_place(), but its store has short time
- * limits: for requests for few bytes.
+ * Works like stored_copy_place(), but the store in the result has short time
+ * limits. Use it for requests for few bytes.
  */
 struct generation_place stored_copy_probe_place(const struct stored_copy *copy);
 struct stored_cache *stored_copy_cache(const struct stored_copy *copy);
