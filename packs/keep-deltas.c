@@ -334,9 +334,9 @@ static uint64_t stored_len(const struct keeping *k, const struct oid *oid)
 }
 
 /*
- * Add a row for each stored delta that the repack has dropped, if the delta is
- * smaller than the stored object by more than SAVED_MIN bytes. Returns 0 or
- * ERR_NOMEM.
+ * Add a row for each stored delta that the repack has dropped. A delta gets no
+ * row unless it saves more than SAVED_MIN bytes, compared with the stored
+ * object. Returns 0 or ERR_NOMEM.
  */
 static int take_dropped(struct keeping *k, const struct dropped_deltas *dropped)
 {

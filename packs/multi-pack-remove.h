@@ -50,8 +50,8 @@ int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
 /*
  * Remove the multi-pack-index if it names one of the packs in `names` or cannot
  * be read. Remove the chain if one of its layers names one of these packs,
- * cannot be read, or names a pack that does not exist (Git before 2.47 removes
- * packs without looking at chains).
+ * cannot be read, or names a pack that does not exist. (Git before 2.47 removes
+ * packs without looking at chains.)
  *
  * This function takes and releases the lock (multi-pack-lock.h). For the other
  * functions of this file, the caller must hold the lock. Returns 0, ERR_IO,

@@ -56,8 +56,8 @@ int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
 /*
  * Set *value to a value of repack.tipIsland that matches no reference, or to
  * NULL if every value matches one. A false value cancels the values before it,
- * so those are not examined. *value is borrowed from the configuration. Returns
- * 0 or a negative error code.
+ * so those do not count. *value is borrowed from the configuration. Returns 0
+ * or a negative error code.
  */
 int roots_find_idle_island(const char **value, const struct repo *repo,
 			   struct refs *refs, struct error *err);
