@@ -455,9 +455,10 @@ static int take_built_in(const struct wanted *w)
 }
 
 /*
- * Searches the reader's later snapshot. If packs were added or removed since
- * it was opened, opens a new later snapshot and searches that one. Returns 0
- * if a copy was read, otherwise *first, the first error of the whole search.
+ * Searches the reader's later snapshot. If the object is not found there, and
+ * packs were added or removed in the meantime, opens and searches a new later
+ * snapshot. Returns 0 if a copy was read, otherwise *first, the first error of
+ * the whole search.
  */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {
