@@ -96,9 +96,10 @@ void sha1_attack_suspects(struct sha1_suspects *out,
 			  const struct sha1_batch *batch);
 
 /*
- * Returns whether the block collides with the block whose words differ by
- * `difference` (80 words) and whose working state before step `step` is the
- * same. `step` is a multiple of 4 from SHA1_KEPT_FIRST + 4 to 68.
+ * Returns whether *block collides with a second block. The words of the second
+ * block differ from those of *block by `difference` (80 words). Before step
+ * `step`, both blocks have the same working state. `step` is a multiple of 4
+ * from SHA1_KEPT_FIRST + 4 to 68.
  */
 bool sha1_attack_collides(const struct sha1_block *block,
 			  const uint32_t *difference, unsigned step);
