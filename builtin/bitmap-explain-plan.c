@@ -13,8 +13,8 @@
 #include "refs/refs.h"
 
 /*
- * The tags that a fetch with include-tag can add to the pack. Hidden refs are
- * not left out: this command assumes that no tag is hidden.
+ * The tags that a fetch with include-tag can add to the pack. `git bitmap
+ * explain` assumes that no tag is hidden.
  */
 struct tags {
 	struct refs *refs;

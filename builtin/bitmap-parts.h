@@ -82,9 +82,10 @@ int bitmap_repeat_pack(const struct bitmap_repeat *r,
 /*
  * ---- bitmap-explain-plan.c
  *
- * Print whether the directory of plans (cached responses) has a plan for the
- * request that `revs` and `filter` describe, as stock Git would send it. Prints
- * nothing if no directory is configured. Returns 0 or a negative error code.
+ * A plan is a cached response to a fetch. Print whether the directory of plans
+ * has a plan for the request that `revs` and `filter` describe. The request is
+ * taken to have the options that a client of stock Git sends. Prints nothing if
+ * no directory is configured. Returns 0 or a negative error code.
  */
 int bitmap_explain_plan(const struct bitmap_place *place,
 			const struct rev_args *revs,

@@ -92,8 +92,9 @@ static int verify_prepared(const struct store *store)
 }
 
 /*
- * Verify the kept deltas (prepared/kept-deltas.h), too: a wrong one would make
- * a fetch fail.
+ * Verify the files of kept deltas: deltas that are stored beside the packs for
+ * later fetches (prepared/kept-deltas.h). A wrong delta would make a fetch
+ * fail.
  */
 static int verify_deltas(const struct store *store)
 {

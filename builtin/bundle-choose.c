@@ -22,8 +22,8 @@ struct choice {
 	struct walk walk;
 	struct walk_tips wants, haves;
 	/*
-	 * Owned: commits[i] belongs to want i. It is the commit_nr of the want
-	 * itself, or of the commit to which the want, a tag, leads.
+	 * Owned: commits[i] is the commit_nr of the commit of want i. If the
+	 * want is a tag, this is the commit to which the tag leads.
 	 */
 	uint32_t *commits;
 	/*

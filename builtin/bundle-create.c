@@ -3,11 +3,12 @@
  * git bundle create: writes refs and the objects that they reach into a file.
  *
  * Prerequisites are the boundary commits of the bundle. The bundle assumes that
- * the receiver has the closure of the prerequisites and no other objects. An
- * object that only other excluded commits reach is therefore in the bundle.
+ * the receiver has the closure of the prerequisites and no other objects. If an
+ * object is reached by an excluded commit, but by no prerequisite, the bundle
+ * contains the object.
  *
- * Bundles with other limits of rev-list (--since, -<n>, paths) are left to
- * stock Git.
+ * If the options limit a bundle in another way (--since, -<n>, paths), stock
+ * Git runs.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -202,8 +203,9 @@ static int take_rev(struct run *r, const char *arg)
 		return error_set(r->err, ERR_UNSUPPORTED,
 				 "'%s' is not supported yet", arg);
 	/*
-	 * If the name is valid but its object is missing, keep the error that
-	 * says so.
+	 * If the argument names a missing object, rev_args_add() has noted this
+	 * in r->revs.absent, and its error stays. Otherwise, replace the error
+	 * by the message of stock Git.
 	 */
 	if (ret < 0 && r->revs.absent.code == was_absent)
 		return name_nothing(r, arg);
@@ -282,9 +284,9 @@ static int send_pack(struct run *r, struct pack_args_file *file)
 	if (!ret) {
 		options.progress = output_progress(&out, r->a.show);
 		/*
-		 * Verify objects that are copied from packs. A bundle may be
-		 * the only copy of its objects, and otherwise only a receiver
-		 * would find damage.
+		 * Verify the objects that are copied from packs. A bundle may
+		 * be the only copy of its objects. Without this check, damage
+		 * would be found only when the bundle is used.
 		 */
 		options.check_reused = true;
 		ret = packing_send(r->store.odb, &request, &options,

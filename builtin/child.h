@@ -63,10 +63,9 @@ int child_ask_both(struct buf *answer, struct buf *errors,
 		   struct error *err);
 
 /*
- * Works like child_run(), but the command reads `input`, its standard output
- * goes to the standard error of this process, and the result is different:
- * returns the exit code, or a negative error code. Any thread may call this
- * function.
+ * Works like child_run(), with two differences. The command reads `input`, and
+ * its standard output goes to the standard error of this process. Returns the
+ * exit code, or a negative error code. Any thread may call this function.
  */
 int child_feed(struct child_words *w, const struct repo *repo,
 	       const char *input, size_t len, struct error *err);

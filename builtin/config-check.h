@@ -12,9 +12,9 @@
 #include "config/config.h"
 
 /*
- * Returns whether the command that argv[0] names checks the variables of
- * config_check(): whether stock Git's command of this name checks them. `argv`
- * ends with NULL.
+ * Returns whether the command argv[0] must call config_check(). This is so if
+ * stock Git's command of this name checks the same variables. `argv` ends with
+ * NULL.
  */
 bool config_check_is_for(const char *const *argv);
 

@@ -49,7 +49,7 @@ static const struct place exec_places[] = {
 	{false, "/build/exec"},
 	/* for a program in bin/ of an installation */
 	{true, "/libexec/gitreach-core"},
-	/* for a copy of the program that is in the exec-path directory */
+	/* for a program in the exec-path directory itself */
 	{false, ""},
 	{false, NULL},
 };
@@ -136,8 +136,9 @@ int exec_path_man(struct buf *out, struct error *err)
 }
 
 /*
- * Append our exec-path directory for the Git that GITREACH_FALLBACK names. If
- * there is none, append our own directory.
+ * Append the exec-path directory that has links to the Git of
+ * GITREACH_FALLBACK. If the variable is not set, or there is no such directory,
+ * append our own exec-path directory.
  */
 static int add_ours_or_named(struct buf *out, struct error *err)
 {

@@ -74,8 +74,8 @@ static bool on_trail(const struct search *s, const struct sys_stat *st)
 }
 
 /*
- * Append the word that marks a process in GITREACH_TRAIL. The process becomes
- * stock Git in order to run `command`.
+ * Append the word " =<pid>:<command>" of GITREACH_TRAIL. It says that the
+ * process `pid` executes stock Git to run `command`.
  */
 static int format_process(struct buf *out, pid_t pid, const char *command)
 {
@@ -160,8 +160,8 @@ static bool same_dir(const struct sys_stat *a, const char *dir)
 }
 
 /*
- * Returns whether the path `dir` is that of a directory below our exec-path
- * directory: one with links to another stock Git (builtin/exec-path.h).
+ * Returns whether the path `dir` is below our exec-path directory. Such a
+ * directory has links to a stock Git (builtin/exec-path.h).
  */
 static bool is_below(const struct search *s, const char *dir, size_t len)
 {

@@ -183,8 +183,8 @@ static void check_bitmaps(struct fsck_run *r)
 	struct pack_bitmap *bitmap;
 	struct error why = ERROR_INIT;
 	/*
-	 * A snapshot for bitmap indexes, which may belong to
-	 * multi-pack-indexes. fsck opened r->s.odb without multi-pack-indexes.
+	 * An odb that has the multi-pack-indexes, because a bitmap index may
+	 * belong to one of them. r->s.odb was opened without them.
 	 */
 	struct odb *odb;
 	size_t next = 0;

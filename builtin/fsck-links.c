@@ -68,10 +68,10 @@ static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether it is no error that the scan has not found an object: a
- * remote has promised the object, or another process has added it meanwhile.
- * The empty tree must be stored like any object, because other Git
- * implementations may need its file.
+ * Returns whether fsck ignores that the scan has not found an object. This is
+ * so if a remote has promised the object, or if another process has added it
+ * since. The empty tree has no exception: it must be stored, because other Git
+ * implementations may read its file.
  */
 static bool may_be_missing(struct fsck_run *r, const struct oid *oid)
 {

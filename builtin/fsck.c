@@ -366,7 +366,8 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 	if (name_nr < 0)
 		return 129;
 	/*
-	 * With --lost-found, an object that only reflogs name is unreachable.
+	 * With --lost-found, an object that only reflogs name counts as
+	 * unreachable.
 	 */
 	if (r.a.lost_found) {
 		r.a.full = true;

@@ -173,7 +173,10 @@ struct gc_settings {
 	uint64_t auto_limit, pack_limit, big_pack, max_cruft_size;
 	uint64_t depth, window;
 	bool cruft, detach, pack_refs, commit_graph;
-	/* Dates in the form of the configuration. NULL: nothing is pruned. */
+	/*
+	 * The expiry dates as text, as the configuration or an option gives
+	 * them. NULL: nothing is pruned.
+	 */
 	const char *prune, *worktree_prune;
 	const char *filter, *filter_to; /* NULL: not set */
 	int64_t log_expiry;

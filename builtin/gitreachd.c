@@ -24,7 +24,8 @@
 #define CONFIG_FILE "/etc/gitreach/gitreachd.conf"
 
 /*
- * a file system in memory; the workers' shared directory of plans is made there
+ * a file system in memory, in which the server makes its directory of plans
+ * (cached responses), which all workers share
  */
 #define PLANS_PARENT "/dev/shm"
 

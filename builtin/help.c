@@ -166,9 +166,9 @@ int help_list_cmds(const char *groups, struct trace *trace)
 /* ---- pages */
 
 /*
- * Returns true if the user wants another form than a manual page (--web,
- * --info), and stock Git has the command: stock Git may have a page in this
- * form.
+ * Returns whether stock Git should show the help page. This is so if the user
+ * does not want a manual page but another form (--web, --info), and if the
+ * command exists in stock Git.
  */
 static bool wants_other_form(const struct help_args *args,
 			     const struct config *config)

@@ -18,7 +18,10 @@
 struct place {
 	char *cwd; /* owned: the working directory of this process */
 	const char *given_dir; /* GIT_DIR of this process; NULL: not set */
-	/* borrowed: the directory for the hooks; NULL: the working directory */
+	/*
+	 * borrowed: the directory in which hooks run; NULL: the working
+	 * directory
+	 */
 	const char *dir;
 	/*
 	 * owned: GIT_DIR, GIT_PREFIX and GIT_IMPLICIT_WORK_TREE as far as they
@@ -45,7 +48,10 @@ static const char *rest_below(const char *path, const char *dir)
 	return path[len] ? path + len + 1 : path + len;
 }
 
-/* Adds "NAME=value", or "NAME" to remove a variable. Returns 0 or ERR_NOMEM. */
+/*
+ * Adds "NAME=value" to the changes of the environment. A text "NAME" without
+ * "=" unsets this variable. Returns 0 or ERR_NOMEM.
+ */
 __attribute__((format(printf, 2, 3))) static int set(struct place *place,
 						     const char *fmt, ...)
 {
@@ -63,11 +69,12 @@ __attribute__((format(printf, 2, 3))) static int set(struct place *place,
 }
 
 /*
- * Sets GIT_DIR. The value that the user gave stays, unless the hook runs in
- * another directory: the value may be relative. A hook finds the directory
- * ".git" of a work tree by itself, unless the environment or the configuration
- * names another work tree. `prefix` is the path of the working directory in the
- * work tree, or NULL.
+ * Sets or unsets GIT_DIR for the hook. The user's value of GIT_DIR is kept if
+ * the hook runs in the working directory; elsewhere, a relative path would be
+ * wrong. In a work tree with its own ".git", the variable is unset, because the
+ * hook finds ".git" by itself. This is not done if the environment or the
+ * configuration names the work tree. `prefix` is the path of the working
+ * directory in the work tree, or NULL.
  */
 static int set_git_dir(struct place *place, const struct repo *repo,
 		       const char *prefix)

@@ -44,8 +44,8 @@ struct init_args {
 
 /*
  * Callback for --shared: keeps the value as text, because it is parsed after
- * the configuration was loaded. An invalid value is an error even if another
- * one follows.
+ * the configuration was loaded. An invalid value is an error even if a later
+ * --shared on the command line is valid.
  */
 static int parse_shared(void *value, const char *arg)
 {
@@ -336,8 +336,9 @@ static bool has_head(const char *git_dir)
 }
 
 /*
- * Returns whether the formats that the arguments name exist. An error about a
- * wrong format has precedence over one about the name of the branch.
+ * Returns whether the hash function and the ref storage that the arguments name
+ * exist. If not, the caller reports this error first, before an error about the
+ * name of the branch.
  */
 static bool formats_are_known(const struct init_args *args)
 {

@@ -38,8 +38,8 @@ static int load_limit(const struct maintenance *m, const char *key,
 }
 
 /*
- * The state of counting objects, packs or the like. Counting ends at `limit`,
- * the number from which on a task is needed.
+ * Counts objects, packs or similar things until there are enough of them.
+ * `limit`: the smallest number for which a task is needed.
  */
 struct counting {
 	uint64_t nr, limit;

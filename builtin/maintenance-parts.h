@@ -70,9 +70,10 @@ int maintenance_split_factor(const struct maintenance *m, uint64_t *factor);
 
 /*
  * Plan a geometric repack with the factor `factor`. Sets *nr to the number of
- * packs that may be repacked: the repository's own ones. Sets *first to the
- * number of packs that the repack would join into one; they are the smallest of
- * the *nr packs. Returns 0 or ERR_NOMEM.
+ * packs that may be repacked. These are the packs of the repository itself,
+ * except kept, cruft and promisor packs. Sets *first to the number of packs
+ * that the repack would join into one; they are the smallest of the *nr packs.
+ * Returns 0 or ERR_NOMEM.
  */
 int maintenance_geometry(const struct maintenance *m, const struct odb *odb,
 			 uint64_t factor, size_t *first, size_t *nr);

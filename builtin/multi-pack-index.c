@@ -429,10 +429,12 @@ static int write_again(struct object_dir_call *call)
 }
 
 /*
- * If the options select several packs, repack them into one. *packing is set to
- * true when the making of the new pack begins: the caller prints later errors
- * in another form, because in stock Git they come from a child process. Returns
- * 1 if a pack was written, 0 if not, or a negative error code.
+ * If the options select several packs, repack them into one. Returns 1 if a
+ * pack was written, 0 if not, or a negative error code.
+ *
+ * *packing is set to true when the making of the new pack begins. Stock Git
+ * makes it in a child process, so later errors have another form, in which the
+ * caller prints them.
  */
 static int repack_now(const struct call *c, bool *packing, struct error *err)
 {

@@ -13,9 +13,9 @@
 #include "builtin/store.h"
 
 /*
- * The state of one run that git multi-pack-index and git commit-graph have in
- * common. Each of the two commands has a struct of its own, whose first member
- * is a struct object_dir_call.
+ * One run of git multi-pack-index or git commit-graph: the part of the state
+ * that both commands have. Each command has a struct of its own, whose first
+ * member is a struct object_dir_call.
  */
 struct object_dir_call {
 	struct builtin_env *env; /* borrowed */
@@ -74,7 +74,8 @@ int object_dir_take_choice(void *value, const char *arg);
 	}
 
 /*
- * The entries for the options that both commands have, for a table of options.
+ * Rows for a table of options: the options --object-dir and --progress, which
+ * both commands have.
  */
 #define OBJECT_DIR_OPTIONS(call)                                               \
 	OBJECT_DIR_OPTION(call),                                               \

@@ -339,8 +339,9 @@ static int not_ours(const struct named *n)
 }
 
 /*
- * Set the value of an option. `arg` is the argument if it is in the same word
- * as the option; NULL: if the option needs an argument, it is the next word.
+ * Set the value of an option. `arg` is the argument if it stands in the same
+ * word as the option, otherwise NULL. If `arg` is NULL and the option needs an
+ * argument, takes the next word.
  */
 static int set_value(struct parse *p, const struct named *n, const char *arg)
 {

@@ -151,8 +151,8 @@ int options_parse(int argc, const char **argv, const struct option *options,
 		  const char *usage);
 
 /*
- * Returns the value that a command must return if options_parse() returned the
- * negative value `ret`.
+ * Convert a negative result of options_parse() into the value that the command
+ * must return: 128, 129 or BUILTIN_NOT_OURS.
  */
 static inline int options_failed(int ret)
 {
@@ -166,9 +166,9 @@ int options_usage(const struct option *options, const char *usage);
 
 /*
  * Returns whether the word is --git-completion-helper or
- * --git-completion-helper-all. The shell's completion runs a command with one
- * of these words in place of arguments. After printing, the command returns
- * 129, and the main program returns 0.
+ * --git-completion-helper-all. The shell's completion runs `git <command>
+ * <word>` to get the names of the options. The command prints them and returns
+ * 129. The exit code of the process is 0 in this case.
  */
 bool options_is_completion(const char *word);
 

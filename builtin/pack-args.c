@@ -66,9 +66,9 @@ void pack_args_check_islands(struct pack_args *args,
 }
 
 /*
- * Set how objects are grouped for the delta search, from --path-walk and
- * --name-hash-version. Without --path-walk, *grouping is changed only by
- * version 2.
+ * Choose how objects are grouped for the delta search. --path-walk and
+ * --no-path-walk set the grouping. Without a grouping by --path-walk, version 2
+ * of --name-hash-version sets it, and version 1 does not.
  */
 static void apply_grouping(enum path_grouping *grouping,
 			   const struct pack_args *args)

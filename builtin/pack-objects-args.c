@@ -282,7 +282,11 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 		return incompatible(err, "--keep-unreachable",
 				    "--unpack-unreachable");
 	a->revs = pack_objects_has_revs(a);
-	/* As in stock Git, only revisions are filtered. */
+	/*
+	 * Without --stdin-packs and --cruft, a --filter is no error. As in
+	 * stock Git, it has an effect only on revisions, not on a list of
+	 * objects.
+	 */
 	if (!a->stdin_packs && !a->cruft)
 		return 0;
 	if (a->revs)

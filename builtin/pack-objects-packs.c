@@ -26,7 +26,10 @@ struct marks {
 	 */
 	const char *chars;
 	enum rollup_part unmarked;
-	/* marked[i]: the meaning of a pack name that has the mark chars[i] */
+	/*
+	 * marked[i]: the meaning of a pack's name that follows the character
+	 * chars[i]
+	 */
 	enum rollup_part marked[2];
 	/* true: it is an error to name a pack twice with different marks */
 	bool once;

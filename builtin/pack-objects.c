@@ -193,8 +193,9 @@ static int add_rev_tips(struct run *r)
 }
 
 /*
- * Parse a line "-<oid>", which `rev-list --objects-edge` prints. The receiver
- * has the tree of this commit. A missing commit is ignored.
+ * Parse a line "-<oid>", which `rev-list --objects-edge` prints for a commit of
+ * the receiver. Adds the tree of the commit to r->edges, so its objects are not
+ * packed. A missing commit is ignored.
  */
 static int add_edge_line(struct run *r, const char *line)
 {
@@ -252,8 +253,8 @@ static int leave_out_edges(struct run *r)
 }
 
 /*
- * The lines of a list of objects on standard input, and the ids of the missing
- * objects.
+ * A list of objects that was read from standard input: its lines, and the ids
+ * of those objects that are missing.
  */
 struct object_list {
 	struct buf lines;    /* each with its NUL */
@@ -454,8 +455,8 @@ static int read_revs(struct run *r)
 }
 
 /*
- * Returns the directory of the base name, in which temporary files are made.
- * The result is malloc()ed.
+ * Returns the directory part of the packs' base name <base>; temporary files
+ * are made in this directory. The result is malloc()ed.
  */
 static char *dir_of(const char *base)
 {

@@ -37,7 +37,10 @@ int place_find(struct place *place, const struct repo *repo, struct error *err)
 			      (repo->worktree_is_set || !place->in_git_dir);
 	if (place->has_worktree)
 		place->prefix = place_below(place->cwd, repo->worktree);
-	/* Stock Git has changed to the top of the work tree before it looks. */
+	/*
+	 * Stock Git changes to the top of the work tree before it checks
+	 * whether the working directory is in the git directory.
+	 */
 	if (place->prefix && git_dir)
 		place->in_git_dir = place_below(repo->worktree, git_dir) !=
 				    NULL;

@@ -56,8 +56,9 @@ struct place {
 	 */
 	const char *prefix;
 	/*
-	 * true: the working directory is in the git directory; if `prefix` is
-	 * set, true: the top of the work tree is
+	 * true: the working directory is in the git directory. In a work tree
+	 * (`prefix` is set), the top of the work tree is checked in place of
+	 * the working directory.
 	 */
 	bool in_git_dir;
 	/*

@@ -157,9 +157,9 @@ static int read_bundle(struct bundling *b, size_t nr)
 
 /*
  * Read the list of bundles. Sets *last to the last token of the list, or to 0
- * if there is no list. Sets *known_nr to the number of bundles in the list, and
- * b->known to the refs of those that can be read. If the list cannot be
- * extended, so that a new one must be made, sets b->list.nr to 0.
+ * if there is no list. Sets *known_nr to the number of bundles in the list.
+ * Sets b->known to the refs of the bundles that can be read. If bundles cannot
+ * be added to this list, sets b->list.nr to 0: the caller must make a new list.
  */
 static int read_list(struct bundling *b, uint64_t *last, size_t *known_nr)
 {
@@ -372,7 +372,10 @@ static int remove_list(struct bundling *b)
 
 /* ---- the list */
 
-/* Add a bundle of the commits that the list lacks, if there are any. */
+/*
+ * If refs reach commits that no bundle of the list has, add a bundle of these
+ * commits.
+ */
 static int extend(struct bundling *b, uint64_t now, uint64_t last)
 {
 	int ret = has_new(b, b->list.nr);
@@ -454,9 +457,9 @@ static int has_changed(struct bundling *b)
 }
 
 /*
- * Update the list with the refs of this moment. Returns 0, the positive exit
- * code of `git bundle create`, or a negative error code. *again is set to
- * whether refs have changed meanwhile, so that another try can succeed.
+ * Update the list of bundles. Returns 0, the positive exit code of `git bundle
+ * create`, or a negative error code. Sets *again to true if refs have changed
+ * during this try, so that the caller should try again.
  */
 static int try_update(struct bundling *b, uint64_t now, bool *again)
 {

@@ -244,7 +244,7 @@ static bool skip_word(const char **p, const char *end, const char *word)
 
 /*
  * Parse the options of an email field, separated by commas. If both trim and
- * localpart are given, localpart decides.
+ * localpart are given, trim has no effect.
  */
 static int parse_email(struct ref_atom *atom, const struct arg *arg)
 {

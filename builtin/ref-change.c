@@ -11,8 +11,8 @@
 #include "sys/io.h"
 
 /*
- * The content of objects up to this size is read before a ref gets the object
- * as its value. Larger objects are blobs, and need only exist.
+ * Maximum size in bytes of an object that is read and checked before a ref may
+ * point to it. A larger object needs only to exist; it is most likely a blob.
  */
 #define CHECKED_SIZE (UINT64_C(64) << 20)
 
@@ -51,9 +51,10 @@ static bool is_empty_file(const struct store *store, const struct oid *oid)
 
 /*
  * Reads an object whose content fits in memory, and compares the content with
- * the id. Returns 0 if the object is sound, ERR_MISSING if it does not exist or
- * has another id, ERR_CORRUPT if it is damaged and no other copy is sound, or
- * another negative error code. Prints the reason if the id is another one.
+ * the id. Returns 0 if they agree. Returns ERR_MISSING if the object does not
+ * exist. Also returns ERR_MISSING, after printing an error, if the content has
+ * another id. Returns ERR_CORRUPT if all copies of the object are damaged, or
+ * another negative error code.
  */
 static int check_object(const struct store *store, const struct oid *oid,
 			struct error *err)
@@ -117,7 +118,10 @@ static int check_value(void *ctx, const char *name, const struct oid *new_oid,
 	return 0;
 }
 
-/* Appends the changes of a transaction, as hooks read them. */
+/*
+ * Appends the changes of a transaction, in the format that hooks read on
+ * standard input.
+ */
 static int describe(void *ctx, struct buf *out)
 {
 	return ref_transaction_describe(out, ctx);
@@ -140,7 +144,10 @@ int ref_hook_run(const struct repo *repo, enum ref_state state,
 	struct error why = ERROR_INIT;
 	int ret = hook_run(&call, &why);
 
-	/* A hook cannot undo a commit or an abort, even if it cannot run. */
+	/*
+	 * A transaction stays committed or aborted whatever the hook returns,
+	 * even if the hook cannot be started.
+	 */
 	if (state == REF_COMMITTED || state == REF_ABORTED) {
 		if (ret < 0)
 			builtin_error("%s", why.msg);

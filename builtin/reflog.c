@@ -107,9 +107,9 @@ static int fail(struct run *r, const struct error *err)
 }
 
 /*
- * Checks once that packed-refs, or the stack of reftables, is not damaged. If
- * it is, no reflog may change, and this function prints the error, sets r->code
- * and returns 1. Otherwise returns 0.
+ * At its first call, checks that packed-refs, or the stack of reftables, is not
+ * damaged. If it is damaged, prints an error, sets r->code and returns 1: no
+ * reflog may change. Otherwise returns 0.
  */
 static int check_storage(struct run *r)
 {

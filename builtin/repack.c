@@ -184,14 +184,18 @@ static int check_args(const struct args *a, struct error *err)
 	return 0;
 }
 
-/* A numeric option of pack-objects. `text`: NULL: it is not given. */
+/*
+ * An option of pack-objects whose argument is a number. If the option is not
+ * given, `text` is NULL.
+ */
 struct number {
 	const char *name, *text;
 };
 
 /*
- * Parses the `nr` numbers *given, in this order, as options of pack-objects.
- * Returns 0, or prints an error and returns 129 or 128.
+ * Parses the numbers given[0..nr) one after the other, as pack-objects parses
+ * the options of these names. Returns 0, or prints an error and returns 129 or
+ * 128.
  */
 static int parse_given(struct pack_args *packing, const struct number *given,
 		       size_t nr)
@@ -317,8 +321,9 @@ static void choose_objects(struct repack_options *o, const struct args *a)
 
 /*
  * Load the options that stock Git's repack passes on to pack-objects. Called
- * last, because in stock Git these errors come from the child process. Returns
- * 0, a negative error code, or prints an error and returns 129 or 128.
+ * after all other checks, because stock Git reports errors in these options
+ * last. Returns 0, a negative error code, or prints an error and returns 129 or
+ * 128.
  */
 static int load_pack_options(struct repack_options *o, const struct args *a,
 			     const struct repo *repo, struct error *err)

@@ -60,8 +60,8 @@ struct requests_cost {
 /* The requests whose JSON records have the same value in one member. */
 struct requests_group {
 	/*
-	 * owned: this value, in printable characters; "-" if the value is null
-	 * or the member is missing
+	 * owned: the value of the member, in printable characters; "-" if the
+	 * value is null or the member is missing
 	 */
 	char *name;
 	uint64_t hash;
@@ -72,7 +72,10 @@ struct requests_group {
 };
 
 struct requests_table {
-	/* borrowed: name of the member that forms the groups */
+	/*
+	 * borrowed: name of the JSON member by whose values requests are
+	 * grouped
+	 */
 	const char *by;
 	struct requests_group *groups; /* owned */
 	size_t nr, alloc;

@@ -225,8 +225,9 @@ static int add_to_table(struct requests_table *t, enum requests_sort sort,
 /* ---- the slowest requests */
 
 /*
- * Returns whether request `a` is removed from the heap before request `b`: it
- * is faster.
+ * Returns whether request `a` leaves the heap before request `b`. The request
+ * with the smaller key goes first. If the keys are equal, the later line of the
+ * log goes first.
  */
 static bool is_before(const struct requests_slow *a,
 		      const struct requests_slow *b)

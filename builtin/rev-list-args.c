@@ -320,7 +320,10 @@ static int check_missing(struct rev_list_run *r, const char **argv)
 	enum rev_list_missing missing = MISSING_ERROR;
 	bool excludes = false;
 
-	/* As in stock Git, a path after "--" counts, too. */
+	/*
+	 * As in stock Git, the words after "--" are checked like options,
+	 * although they are paths.
+	 */
 	for (; *argv; argv++) {
 		if (!strcmp(*argv, "--exclude-promisor-objects"))
 			excludes = true;

@@ -29,8 +29,8 @@ struct showing {
 	/* the root of the tree that is walked now (obj_pos) */
 	uint32_t root_pos;
 	/*
-	 * With has_paths: a walk without the filter, which finds the objects
-	 * that the filter leaves out.
+	 * Used only if has_paths is true: a second walk, without the filter. It
+	 * finds the objects that the filter leaves out.
 	 */
 	struct treewalk all;
 };
@@ -217,10 +217,10 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 }
 
 /*
- * Find whether an object exists, after fetching it if fetching is allowed.
- * Objects in packs are not read. If the options allow missing objects, a
- * damaged loose tree is treated as missing, after printing an error. Returns 1
- * if the object exists, 0 if not, or a negative error code.
+ * Find whether an object exists. If it does not, and fetching is allowed,
+ * fetches it first. An object in a pack is not read. If the options allow
+ * missing objects, a damaged loose tree counts as missing, and an error is
+ * printed. Returns 1 if the object exists, 0 if not, or a negative error code.
  */
 static int is_there(struct rev_list_run *r, uint32_t obj_pos,
 		    enum object_type type, struct error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git rev-list: selects commits by their number of parents and by their side of
- * a symmetric difference. Prints the mark of the side.
+ * git rev-list: selects commits by their number of parents, and by their side
+ * of a symmetric difference. Prints the mark of a commit's side ("<" or ">").
  */
 #include <limits.h>
 #include <stdio.h>

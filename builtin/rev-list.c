@@ -23,7 +23,7 @@
 
 /*
  * Add a tip. If the bitmap index may answer the whole request, the commit is
- * not read, because it may not be needed.
+ * not read now, because the answer may not need the commit.
  */
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)

@@ -81,8 +81,8 @@ struct rev_list_history {
 	}
 
 /*
- * Options that choose which of the found commits are shown, and whether with
- * marks.
+ * Options that choose which of the found commits are shown. With --left-right,
+ * a mark is shown, too.
  */
 struct rev_list_pick {
 	/* --left-right: mark each commit with its side */

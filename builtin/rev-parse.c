@@ -297,8 +297,9 @@ static int take_first_file(struct rev_parse *rp, struct args *a,
 				   arg);
 	if (err->code == ERR_MISSING || revname_error_is_ambiguous(err)) {
 		/*
-		 * Resolve the name a second time, so that its messages appear
-		 * twice. Stock Git does the same in order to explain the error.
+		 * Stock Git resolves the name twice in order to explain the
+		 * error, so it prints the warnings about the name twice. Do the
+		 * same.
 		 */
 		if (err->code == ERR_MISSING)
 			store_resolve_quietly(&rp->store, &oid, arg, NULL);

@@ -234,8 +234,8 @@ static int find_ends(struct range *range, struct rev_args *args,
 }
 
 /*
- * Check that both objects of a range exist. They must exist even if missing
- * objects are allowed elsewhere. Returns 1 or a negative error code.
+ * Check that the objects at both ends of a range exist. They must exist even if
+ * other objects may be missing. Returns 1 or a negative error code.
  */
 static int check_ends(struct rev_args *args, const struct range *range,
 		      const char *arg, struct error *err)

@@ -115,10 +115,9 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
  * after "--". A "--not" in a line applies only to later lines, and a "--not" on
  * the command line does not apply to lines.
  *
- * If args->input is NULL, a child process of stock Git resolves the names that
- * this code cannot resolve. Returns 0 or a negative error code. For an unknown
- * option, this is ERR_INVALID if args->input is NULL, otherwise
- * ERR_UNSUPPORTED.
+ * Returns 0 or a negative error code. If args->input is NULL, a child process
+ * of stock Git resolves the names that gitreach cannot resolve, and an unknown
+ * option is ERR_INVALID. Otherwise, an unknown option is ERR_UNSUPPORTED.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
 

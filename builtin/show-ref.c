@@ -275,9 +275,9 @@ static void check_exists(struct show_ref *s)
 
 /*
  * For --exclude-existing: print the line, without a "^{}" at its end, unless
- * the ref named by its last word exists. A name outside refs/, for instance of
- * another work tree's ref, counts as not existing. Lines whose ref does not
- * start with the given pattern are skipped.
+ * the ref named by its last word exists. A name that does not start with
+ * "refs/" counts as not existing, even if there is such a ref. Lines whose ref
+ * does not start with the given pattern are not printed.
  */
 static void filter_line(struct show_ref *s, char *line)
 {

@@ -257,7 +257,8 @@ int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 	if (!ret && !oid_from_hex(oid, answer.data, answer.len, repo->algo))
 		ret = ERR_MISSING;
 	/*
-	 * Ask again without --quiet, because some errors then have a message.
+	 * Stock Git has failed. Ask it again without --quiet, because it then
+	 * has a message for some errors.
 	 */
 	else if (ret > 0)
 		ret = explain_by_stock(repo, name, err);

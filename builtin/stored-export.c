@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git store export: makes a bare repository of a generation. */
+/*
+ * git store export: copies one version (generation) of a repository from a
+ * store into a new bare repository.
+ */
 #include <stdio.h>
 
 #include "builtin/stored-parts.h"

@@ -37,8 +37,9 @@ static int fetch(void *ctx, const struct generation_place *place,
 }
 
 /*
- * Removes copies until the cache is within its budget. Called again at the end,
- * because the last copy could not be removed while it was in use.
+ * Removes copies until the cache is within its budget. Called again at the end
+ * of the command, because the last copy was in use before and could not be
+ * removed.
  */
 static int trim(struct stored_copies *copies, uint64_t budget)
 {

@@ -201,10 +201,10 @@ static int show(struct log *log, const struct generation *before,
 			ret = stored_changes_find(&e.changes, log->cache,
 						  log->place, old, g, log->err);
 		/*
-		 * A file of the parent is missing although its record is not
-		 * retired. This is possible if the store was full during a
-		 * garbage collection: then files are deleted before records are
-		 * retired.
+		 * A file of the older generation was deleted, although the
+		 * record of this generation still exists. A garbage collection
+		 * in a full store deletes files before it replaces the records.
+		 * So print the entry without its changes.
 		 */
 		if (ret == ERR_MISSING) {
 			e.has_changes = false;

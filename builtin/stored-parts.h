@@ -91,9 +91,10 @@ void stored_names_release(struct stored_names *names);
 
 /*
  * Call `fn` with each repository that argv[0..nr) names. If nr is 0, call it
- * with each repository in the store, and with `is_listed` true. A listed
- * repository has no generation if its first import did not end well; for such a
- * repository, `fn` must return 0. Returns the highest result of `fn`, or 128.
+ * with each repository in the store, and with `is_listed` true. A repository in
+ * the store has no generation if its first import has failed. For such a
+ * repository, `fn` must return 0 if `is_listed` is true. Returns the highest
+ * result of `fn`, or 128.
  */
 int stored_place_each(const struct stored_place *place, const char **argv,
 		      int nr,

@@ -146,8 +146,9 @@ static int collect(const struct run *run, const struct workshop *shop,
 }
 
 /*
- * Publishes packs for the next generation. If this fails, prints only a
- * warning: clients then get all bytes from servers.
+ * Publishes packs that clients can download without the server (packfile-uris).
+ * If this fails, prints only a warning, because clients can get all objects
+ * from servers.
  */
 static int publish(const struct workshop *shop, const char *name,
 		   struct error *err)
@@ -218,8 +219,9 @@ static void tell(const char *name, size_t packs, const struct generation *g,
 }
 
 /*
- * Repacks a repository. If `is_listed` is set, the repository may have no
- * generation: this is then no error. Returns 0 or a negative error code.
+ * Repacks a repository. If `is_listed` is set, the repository may be without a
+ * generation; then does nothing and returns 0. Returns 0 or a negative error
+ * code.
  */
 static int maintain(const struct run *run, const struct generation_place *place,
 		    bool is_listed, struct error *err)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace of this process. Environment variables turn it on, and so do
+ * The trace of this process. It is turned on by environment variables, or by
  * trace2.* and gitreach.requestLog in the configuration. For every command, the
- * trace reports how the command was called, by which processes, on which
- * repository, and how it ended.
+ * trace has the arguments, the names of the parent processes, the repository
+ * and the exit code.
  *
  * The environment is read when the process starts. The configuration is read
- * when the repository is opened. The configuration therefore has no effect on a
- * command without a repository, nor on a command that stock Git runs. Stock Git
- * then writes the trace itself.
+ * only when our command opens a repository. Without a repository, the
+ * configuration has no effect. If stock Git runs the command, stock Git reads
+ * the configuration and writes the trace.
  */
 #ifndef BUILTIN_TRACING_H
 #define BUILTIN_TRACING_H

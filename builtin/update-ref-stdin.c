@@ -140,10 +140,12 @@ static int next_argument(struct session *s, const char *what)
 }
 
 /*
- * Read the next argument into s->arg, and set *kind. `what` names the argument
- * in messages. If the line has no more arguments, *kind is ARG_NONE. With -z, a
- * missing argument is an error; if `what` is NULL, it is an empty argument
- * instead.
+ * Read the next argument of a line into s->arg, and set *kind. If the line has
+ * no more arguments, *kind is ARG_NONE.
+ *
+ * With -z: if the input has ended, prints an error, in which `what` names the
+ * argument. If `what` is NULL, the end of input counts as an empty argument.
+ * Returns 0 or the exit code.
  */
 static int take_arg(struct session *s, const char *what, enum arg_kind *kind)
 {
@@ -394,8 +396,8 @@ static int do_symref_create(struct session *s)
 }
 
 /*
- * Parse s->arg as the old value of a ref. `kind` says what it is: "oid" for an
- * id, "ref" for the target of a symbolic ref.
+ * Parse s->arg as the old value of a ref. `kind` is "oid" if the value is an
+ * id, or "ref" if it is the target of a symbolic ref.
  */
 static int parse_old(struct session *s, const char *kind,
 		     struct ref_change *change, char **target, struct oid *oid)

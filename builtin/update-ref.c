@@ -81,8 +81,8 @@ static int update_one(struct update_ref_args *args, const char *name,
 
 	ret = change_one(args, &change, &err);
 	/*
-	 * As in stock Git, messages about a damaged object and about a hook
-	 * stand alone.
+	 * As in stock Git, an error about a damaged object or from a hook is
+	 * printed without "update_ref failed for ref".
 	 */
 	if (ret == ERR_CORRUPT || args->changer.was_refused)
 		return builtin_fail(&err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git version: prints the version in the form of stock Git, which scripts
- * parse.
+ * git version: prints the version. Scripts parse the output, so its form is
+ * that of stock Git.
  */
 #include <stdio.h>
 #include <sys/utsname.h>
