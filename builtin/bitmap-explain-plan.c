@@ -109,8 +109,8 @@ static int ask(const struct plan_dir *dir, const struct bitmap_place *place,
 		return ret;
 	/*
 	 * Set the options that a client of stock Git sends, and the options
-	 * that upload-pack sets. Otherwise the key would not be that of a real
-	 * fetch.
+	 * that upload-pack sets. Otherwise the key of the plan (a cached
+	 * response) would differ from that of a real fetch.
 	 */
 	options.spare_search = true;
 	request->knows_shallow = request->thin = request->ofs_delta = true;

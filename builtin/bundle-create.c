@@ -382,8 +382,8 @@ static int run(struct run *r)
 		rev_args_print_notes(&r->revs);
 	if (!ret && make_bundle(r) < 0)
 		/*
-		 * ERR_UNSUPPORTED would start stock Git, but this process has
-		 * already read standard input.
+		 * Standard input was already read, so stock Git cannot run any
+		 * more. ERR_UNSUPPORTED would start it.
 		 */
 		ret = ERR_INVALID;
 	return ret;

@@ -63,8 +63,8 @@ static const struct place man_places[] = {
 };
 
 /*
- * Append the directory "<dir><rest>" if it contains the marker. Returns 0,
- * ERR_MISSING if it does not, or ERR_NOMEM.
+ * Append the directory "<dir><rest>" if the file "<dir><rest><marker>" exists.
+ * Returns 0, ERR_MISSING if the file does not exist, or ERR_NOMEM.
  */
 static int add_if_ours(struct buf *out, const char *dir, size_t dir_len,
 		       const char *rest, const char *marker, struct error *err)
@@ -189,8 +189,9 @@ static bool has_dir(const char *path, const char *dir, size_t len)
 }
 
 /*
- * Append a directory to *out, and a colon. The directory has the program of the
- * stock Git to which our links lead.
+ * Append the directory of stock Git's program, and a colon, to *out. This is
+ * the stock Git to which our links lead. Appends nothing if the directory is in
+ * default_path.
  */
 static int add_stock_dir(struct buf *out, struct error *err)
 {

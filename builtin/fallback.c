@@ -95,8 +95,8 @@ bool fallback_is_parent(const char *command)
 }
 
 /*
- * Copy the value of GITREACH_TRAIL that the parent process set, if it is
- * well-formed, and add this process.
+ * Set s->trail to the parent's value of GITREACH_TRAIL, with words for this
+ * process appended. If the parent's value is not well-formed, it is left out.
  */
 static int extend_trail(struct search *s, struct error *err)
 {
@@ -241,8 +241,8 @@ static int search_stock(struct search *s, const char *command,
 /*
  * The word in GITREACH_TRAIL that says: stock Git was only asked for its
  * version or exec path. If the stock Git is a wrapper that starts gitreach
- * again, this gitreach sees the word, and answers itself in place of starting
- * stock Git.
+ * again, this second gitreach sees the word and answers the question itself. It
+ * does not start stock Git again.
  */
 #define ASKED " ?"
 
@@ -373,10 +373,10 @@ static void warn_of_links(const struct search *s, const struct error *why)
 }
 
 /*
- * Append the path of an exec-path directory for the stock Git that was found.
- * Stock Git is asked for its own exec path, and a directory with links to it is
- * made. If stock Git does not answer, or if our own exec-path directory has
- * links to that path already, the path of our own directory is appended.
+ * Append the path of an exec-path directory for the stock Git that was found:
+ * make a new directory with links to the programs of this stock Git. Append our
+ * own exec-path directory in its place if it has these links already, if stock
+ * Git does not answer, or if the new directory cannot be made.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)

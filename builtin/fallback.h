@@ -62,7 +62,8 @@ bool fallback_is_parent(const char *command);
  * Execute stock Git with the words `args` (NULL-terminated, without "git"). The
  * execution is recorded in `trace` (NULL: no trace). Returns only on failure:
  * prints the reason and returns the exit code. If stock Git is not installed,
- * the reason is that of help_unknown() for the first word that is no option.
+ * prints the message of help_unknown() about the command, which is the first
+ * word that is no option.
  */
 int fallback_git(const char *const *args, struct trace *trace);
 

@@ -459,7 +459,10 @@ static bool is_of_parents(const struct ref_atom *atom)
 	       atom->kind == REF_ATOM_NUMPARENT;
 }
 
-/* Returns whether the format or a sort key has the parents of a commit. */
+/*
+ * Returns whether the format or a sort key has a field that needs the parents
+ * of a commit.
+ */
 static bool needs_parents(const struct for_each_ref *f)
 {
 	for (size_t i = 0; i < f->format.nr; i++)

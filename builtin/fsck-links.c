@@ -285,8 +285,8 @@ static int name_logged_id(struct fsck_run *r, const struct oid *oid,
 }
 
 /*
- * Name both ids of each line of a reflog. The names contain the time of the
- * line.
+ * Give a name to both ids of each line of a reflog. The names contain the time
+ * of the line.
  */
 static int name_logged(void *ctx, const char *name)
 {

@@ -280,8 +280,8 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 	trace_region_leave(trace, "fsck", "refs");
 	trace_region_enter(trace, "fsck", "objects");
 	/*
-	 * List the refs, or resolve the arguments, first. If this fails, the
-	 * check ends before any object is read.
+	 * List the refs, or resolve the arguments, before any object is read.
+	 * If this fails, the check ends.
 	 */
 	ret = name_nr ? fsck_resolve(r, names, name_nr)
 		      : refs_list_now(r->s.refs, r->err);
@@ -306,9 +306,9 @@ static int run(struct fsck_run *r, const char **names, int name_nr)
 }
 
 /*
- * Returns whether a warning about opening the objects is about an alternate.
- * store_open() has printed such a warning, and it does not change the exit
- * code.
+ * Returns whether `warning` is about an alternate. store_open() has already
+ * printed the warnings about alternates, and they do not change the exit code
+ * of fsck.
  */
 static bool is_of_alternate(const struct repo *repo,
 			    const struct error *warning)
@@ -377,8 +377,8 @@ int cmd_fsck(int argc, const char **argv, struct builtin_env *env)
 	if (ret)
 		return ret;
 	/*
-	 * Leave a repository with grafts to stock Git, because this command
-	 * does not follow grafts.
+	 * Leave a repository with grafts to stock Git, because our fsck does
+	 * not follow grafts.
 	 */
 	if (grafts_exist(r.s.repo, NULL) > 0 && builtin_has_stock()) {
 		store_close(&r.s);

@@ -252,8 +252,9 @@ static int apply_variable(const char *const *argv, int *next)
 }
 
 /*
- * Apply the option at argv[g->next]. Returns 1 if the option was applied, 0 if
- * it is unknown here, or after an error the negated exit code.
+ * Apply the option at argv[g->next]. Returns 1 if the option was applied, or 0
+ * if this function does not know the option. After printing an error, returns
+ * the negated exit code.
  */
 static int apply_word(struct global *g, const char *const *argv)
 {

@@ -37,10 +37,11 @@ struct gitreachd_legacy {
 };
 
 /*
- * Read from the environment what this process inherits. The variables are
- * removed, so that hooks do not get them. Variables about a single request or
- * repository are removed, too. Returns 0, ERR_NOMEM, or ERR_INVALID if a
- * descriptor is not a listening socket. The caller releases *out in any case.
+ * Read the inherited sockets and channels from environment variables. The
+ * variables are removed, so that hooks do not get them. Variables about a
+ * single request or repository are removed, too. Returns 0, ERR_NOMEM, or
+ * ERR_INVALID if a descriptor is not a listening socket. The caller releases
+ * *out in any case.
  */
 int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err);
 void gitreachd_legacy_release(struct gitreachd_legacy *legacy);

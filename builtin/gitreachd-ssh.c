@@ -39,8 +39,8 @@ static int make_message(struct buf *out, const char *command, const char *user)
 
 /*
  * Pass the request to the server that listens on the socket file `path`, and
- * wait until the service has ended. Returns the exit code of the service, or a
- * negative error code.
+ * wait until the server has answered the request. Returns the exit code that
+ * the server sends, or a negative error code.
  */
 static int ask(const char *path, const struct buf *message, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The server gitreachd. The program file is that of `git`; called as gitreachd,
- * it runs the server. `git` has no command of this name.
+ * The server gitreachd. It has no program file of its own: `git`, if called by
+ * the name gitreachd, runs the server. There is no command `git gitreachd`.
  */
 #ifndef BUILTIN_GITREACHD_H
 #define BUILTIN_GITREACHD_H

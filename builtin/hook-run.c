@@ -24,7 +24,7 @@ struct place {
 	 */
 	const char *dir;
 	/*
-	 * owned: GIT_DIR, GIT_PREFIX and GIT_IMPLICIT_WORK_TREE as far as they
+	 * owned: those of GIT_DIR, GIT_PREFIX and GIT_IMPLICIT_WORK_TREE that
 	 * change, in the form of sys_environ_with()
 	 */
 	char *variables[3];

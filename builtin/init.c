@@ -27,8 +27,9 @@ struct init_args {
 	 */
 	bool not_bare;
 	const char *template_dir, *format, *ref_format, *branch, *directory;
-	const char *shared;       /* NULL: not given */
-	struct error share_error; /* of the first invalid value of --shared */
+	const char *shared; /* NULL: not given */
+	/* the error of the first --shared whose value is not valid */
+	struct error share_error;
 	/* true: the command line names the initial branch */
 	bool asked_for_branch;
 	/* true: init.defaultBranch names the initial branch */

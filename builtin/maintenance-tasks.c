@@ -309,9 +309,9 @@ struct fetching {
 };
 
 /*
- * Fetch the remote that an entry of the configuration names. Does nothing
- * unless `entry` is the last value of "remote.<name>.url". Does nothing either
- * if remote.<name>.skipFetchAll is true.
+ * Fetch the remote <name> if `entry` is the last value of "remote.<name>.url"
+ * in the configuration. Does nothing for other entries, or if
+ * remote.<name>.skipFetchAll is true.
  */
 static int fetch_remote(void *ctx, const struct config_entry *entry)
 {

@@ -261,8 +261,8 @@ static enum number parse_int(int64_t *out, const char *arg)
 }
 
 /*
- * Print the error that a number is out of the range `range`. As in stock Git,
- * -1 is printed for the end of the range of sizes.
+ * Print the error that a number is not in the range `range`. For sizes, the
+ * range in the message is "[0,-1]", as in stock Git.
  */
 static int complain_of_range(const struct named *n, const char *arg,
 			     const char *range)

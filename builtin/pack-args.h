@@ -108,10 +108,10 @@ void pack_args_warn_depth(const struct pack_args *args,
 			  const struct config *config);
 
 /*
- * If both path-walk and `delta_islands` are on, turn path-walk off in *args and
- * print a warning, because the two cannot be combined. Path-walk is on by
- * --path-walk, or without this option by the configuration, whose values are in
- * `loaded`.
+ * Path-walk and delta islands cannot be combined. If both are on, turn
+ * path-walk off in *args and print a warning. If neither --path-walk nor
+ * --no-path-walk is given, the configuration in *loaded decides whether
+ * path-walk is on.
  */
 void pack_args_check_islands(struct pack_args *args,
 			     const struct newpack_options *loaded,

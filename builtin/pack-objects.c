@@ -499,8 +499,8 @@ static int find_base(struct run *r, const struct repo *repo)
 }
 
 /*
- * Returns which missing objects are fetched. Objects in a list on standard
- * input are fetched even if --missing allows that they are missing.
+ * Returns the mode in which missing objects are fetched. Even if --missing
+ * allows missing objects, those that are listed on standard input are fetched.
  */
 static enum lazy_fetch_mode fetch_mode(const struct pack_objects_args *a)
 {

@@ -87,7 +87,10 @@ static const struct {
  * error messages.
  */
 struct arg {
-	/* the text after the colon; NULL: there is none, or it is empty */
+	/*
+	 * the argument, which follows the colon; NULL: there is no argument, or
+	 * it is empty
+	 */
 	const char *text;
 	size_t len;
 	/*
@@ -128,10 +131,10 @@ static int unrecognized(const struct arg *arg)
 }
 
 /*
- * Set the error that a field does not know its argument, or the rest of its
- * argument. `from` points to the unknown part. If the field has an asterisk,
- * the message shows it before the name, as in stock Git for the fields that use
- * this function. Returns the error code.
+ * Set the error that a field does not accept its argument. `from` points to the
+ * part of the argument that is not known. The message shows the asterisk before
+ * a field's name; stock Git shows it only for some fields. Returns the error
+ * code.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {

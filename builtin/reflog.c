@@ -123,8 +123,8 @@ static int check_storage(struct run *r)
 	r->is_checked = true;
 	ret = refs_open(&refs, r->repo, &err);
 	/*
-	 * "refs/heads" is a directory, so there is no file of this ref, and it
-	 * is looked for in packed-refs.
+	 * Look up a name that no loose ref can have: refs/heads is a directory.
+	 * So packed-refs is read, and its damage is found.
 	 */
 	if (!ret)
 		ret = refs_read(refs, "refs/heads", &ref, &err);

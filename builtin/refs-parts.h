@@ -21,9 +21,9 @@ int refs_exists(struct refs *refs, const struct repo *repo, const char *name);
 void refs_report_print(void *ctx, const struct refs_report *report);
 
 /*
- * Callback of struct refs_check: prints "Checking <at>" on stderr. `at` names
- * what is checked next. If it is the file packed-refs, its path is shortened,
- * unless GIT_DIR is absolute. `ctx` is a struct shown_path.
+ * Callback of struct refs_check: prints "Checking <at>" on stderr. `at` says
+ * what is checked next. The path of the file packed-refs is shortened, unless
+ * GIT_DIR is absolute. `ctx` is a struct shown_path.
  */
 void refs_report_looking(void *ctx, const char *at);
 

@@ -265,10 +265,13 @@ static int parse_cruft_numbers(struct pack_args *packing,
 }
 
 /*
- * Decide whether to write a bitmap index. The command line decides, else the
- * configuration. By default, bare repositories write a bitmap index, but not
- * with --write-midx. If the new pack will not have all objects, it cannot have
- * a bitmap index, and asking for one is an error.
+ * Decide whether to write a bitmap index. An option on the command line has
+ * precedence over the configuration. If neither is given, a bitmap index is
+ * written in a bare repository if all objects are packed and --write-midx is
+ * not given.
+ *
+ * Without --write-midx, the new pack must have all objects. If it will not,
+ * asking for a bitmap index is an error.
  */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)
@@ -476,8 +479,9 @@ static int report_info(const struct repo *repo, struct error *err)
 }
 
 /*
- * Run the command after its options were loaded. Prints only some errors.
- * Returns the exit code, or a negative error code.
+ * Run the command after its options were loaded. Returns 0, or a negative error
+ * code with the error in *err. If only the bitmap index of a multi-pack-index
+ * could not be written, prints the error and returns the exit code 255.
  */
 static int repack(struct repack_options *o, struct args *a,
 		  struct builtin_env *env, struct error *err)

@@ -65,8 +65,7 @@ struct requests_group {
 	 */
 	char *name;
 	uint64_t hash;
-	/* groups are sorted by this number; enum requests_sort says which it is
-	 */
+	/* number by which groups are sorted; see enum requests_sort */
 	uint64_t key;
 	struct requests_cost cost;
 };

@@ -201,9 +201,9 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 }
 
 /*
- * Check that all remaining arguments are paths. *why says why the first of
- * these arguments is not a revision. If this argument is no path either, but
- * looks like a revision, *why becomes the error.
+ * Check that all remaining arguments are paths. `why` is the reason why the
+ * first of them is not a revision. If the first of them looks like a revision
+ * but is malformed, and is no path either, *why becomes the error.
  */
 static int check_paths(struct rev_list_run *r, const char **argv,
 		       const struct error *why)
@@ -297,9 +297,9 @@ static int prefer_line_error(struct rev_list_run *r)
 }
 
 /*
- * Check the format of --disk-usage. As stock Git does, call this after all
+ * Check the format of --disk-usage. As in stock Git, this check comes after all
  * other arguments and the lines of standard input were parsed. `ret` is the
- * result of that: if it is an error, it is returned.
+ * result of parsing them. A negative `ret` is returned at once.
  */
 static int check_disk_usage(struct rev_list_run *r, int ret)
 {

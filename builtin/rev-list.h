@@ -43,7 +43,8 @@ struct rev_list_options {
 	bool unpacked;
 	bool in_commit_order;
 	bool disk_usage, disk_usage_human;
-	const char *bad_disk_usage; /* The wrong format, or NULL. */
+	/* <format> of --disk-usage=<format> if it is wrong, otherwise NULL */
+	const char *bad_disk_usage;
 	bool filter_provided;
 	bool print_omitted;
 	bool exclude_promisor;

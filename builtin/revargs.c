@@ -623,9 +623,9 @@ static int resolve_parent(struct oid *oid, struct rev_args *args,
 }
 
 /*
- * Add to `list` the parents for which a suffix stands, without names. Returns 1
- * if they were added, 0 if the revision is no commit or lacks the parent, or a
- * negative error code.
+ * Add to `list` the parents that the suffix selects. The list gets no names for
+ * these parents. Returns 1 if the parents were added, 0 if the revision is no
+ * commit or does not have the parent, or a negative error code.
  */
 static int add_parents(struct rev_args *args, struct rev_list *list,
 		       const struct family *f, struct error *err)

@@ -86,9 +86,9 @@ struct rev_args {
 	 */
 	bool asks_stock;
 	/*
-	 * The error to report for the first missing object: the user gave the
-	 * object's full id, or a name that resolves to it. The error's code is
-	 * 0 if no object is missing.
+	 * The error about the first argument that names a missing object, by
+	 * its full id or by a name that resolves to the id. The code is 0 if no
+	 * object is missing.
 	 */
 	struct error absent;
 	/* messages of revname_resolve_as() that were not printed yet */
@@ -128,10 +128,11 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err);
 int rev_args_check(const struct rev_args *args, struct error *err);
 
 /*
- * Set the error for a missing tip, and return ERR_MISSING. If asked_for_refs is
- * set and the object does not exist, the message names a ref that points to it.
- * Otherwise *err is not changed. Reads all refs; if this fails, returns another
- * negative error code.
+ * Call this if the object of a tip is missing. Returns ERR_MISSING. If an
+ * option such as --all has asked for refs, and no object has this id, reads all
+ * refs, and sets *err to an error that names a ref with this id. Otherwise *err
+ * is not changed. If the refs cannot be read, returns another negative error
+ * code.
  */
 int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 			  struct error *err);
@@ -143,9 +144,8 @@ int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 void rev_args_print_notes(struct rev_args *args);
 
 /*
- * Called for a name that is neither a revision nor a path. Resolves the name a
- * second time, so that its messages appear twice. Stock Git's messages appear
- * twice, too, because it resolves such a name again to explain the error.
+ * Call this for a name that is neither a revision nor a path. Resolves the name
+ * again, so that warnings about the name are printed twice, as in stock Git.
  */
 void rev_args_note_again(struct rev_args *args, const char *name);
 

@@ -209,8 +209,8 @@ static int explain_by_stock(const struct repo *repo, const char *name,
 }
 
 /*
- * Let stock Git explain a name that begins with "^", as explain_by_stock()
- * does. No object has such a name.
+ * Like explain_by_stock(), let stock Git explain why a name does not resolve.
+ * The name begins with "^", which no name of an object does.
  */
 static int explain_excluded(const struct repo *repo, const char *name,
 			    struct error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git store import: makes generations of local repositories. */
+/* git store import: copies local repositories into a store. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

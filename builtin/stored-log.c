@@ -27,7 +27,10 @@ struct log {
 	struct error *err;
 };
 
-/* A generation that is printed, with what it has changed. */
+/*
+ * A generation (a version of the repository) to print, with its changes since
+ * the parent generation.
+ */
 struct entry {
 	const struct generation *g;
 	/*
@@ -36,9 +39,9 @@ struct entry {
 	 */
 	uint64_t added;
 	/*
-	 * true: `changes` has the changed refs. false: they are not known,
-	 * because the record of the parent is retired, or its files were
-	 * deleted.
+	 * true: `changes` has the changed refs. false: the changes are not
+	 * known, because the parent generation was deleted: its files, or the
+	 * content of its record.
 	 */
 	bool has_changes;
 	struct stored_changes changes;

@@ -91,8 +91,8 @@ static int add_name(void *ctx, const struct filestore_entry *entry,
 		names->names[names->nr++] = buf_detach(&name, NULL);
 	buf_release(&name);
 	/*
-	 * 1: the name is not that of a hint, so the file is from another
-	 * program. Ignore it.
+	 * `ret` is 1 if the name is not that of a hint. The file is then from
+	 * another program, and is ignored.
 	 */
 	return ret > 0 ? 0 : ret;
 }

@@ -77,7 +77,10 @@ static void workshop_close(struct workshop *shop)
 	sys_tempdir_release(&shop->dir);
 }
 
-/* Makes the directories. Close *shop in any case. */
+/*
+ * Makes the temporary directory and its subdirectories. Close *shop in any
+ * case.
+ */
 static int workshop_open(struct workshop *shop, struct error *err)
 {
 	int ret;
@@ -119,7 +122,10 @@ static size_t count_packs(const struct generation *g)
 static int collect(const struct run *run, const struct workshop *shop,
 		   struct error *err)
 {
-	/* The directory is temporary, so nothing is published for it. */
+	/*
+	 * Turn publishing off, because the repository is in a temporary
+	 * directory.
+	 */
 	static const char *const words[] = {
 		"-c", "gitreach.publishDirectory=", "-C", NULL};
 	const struct repo_options where = {
@@ -275,8 +281,8 @@ static int is_due(const struct run *run, const struct generation_place *place,
 static void renew(void *lease)
 {
 	/*
-	 * Ignore a failed renewal: the ticker calls this function again, long
-	 * before the lease is old.
+	 * Ignore a failed renewal. The ticker calls this function again, and
+	 * other processes take the lease only after many missed renewals.
 	 */
 	generation_lease_renew(lease, NULL);
 }

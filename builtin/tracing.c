@@ -446,8 +446,8 @@ void tracing_start(struct tracing *t)
 		t->has_looked |= getenv(settings[i].variable) != NULL;
 	open_old_targets(t);
 	/*
-	 * If the environment sets a target, read the configuration too, because
-	 * some of its settings apply to all targets.
+	 * If the environment sets a target, read the configuration, too,
+	 * because it has settings that apply to all targets.
 	 */
 	if (t->has_looked && !config_load(&config, &sources, NULL)) {
 		too_many = open_targets(t, &config);

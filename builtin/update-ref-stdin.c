@@ -192,8 +192,8 @@ int update_ref_value(struct oid *out, const struct store *store,
 	if (ret == ERR_IO || ret == ERR_CORRUPT || ret == ERR_NOMEM)
 		return ret;
 	/*
-	 * A ref may hold an id of zeros. Its name must not act like the literal
-	 * zeros, which delete a ref.
+	 * The value is the name of a ref that holds zeros, so it names no
+	 * object. Only zeros that the user typed mean: delete the ref.
 	 */
 	return ret >= 0 && !oid_is_zero(out);
 }
@@ -419,9 +419,9 @@ static int parse_old(struct session *s, const char *kind,
 
 /*
  * Read the optional old value of a ref: "ref SP <old-target>" or "oid SP
- * <old-oid>". With -z, these are two arguments. If the first is empty, there is
- * no old value, and the second is ignored, as in stock Git. At the end of
- * input, there is no old value either.
+ * <old-oid>". With -z, these are two arguments. If the first of them is empty,
+ * there is no old value, and the second is ignored, as in stock Git. If the
+ * line or the input ends here, there is no old value.
  */
 static int take_old(struct session *s, struct ref_change *change, char **target,
 		    struct oid *oid)

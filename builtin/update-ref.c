@@ -93,8 +93,8 @@ static int update_one(struct update_ref_args *args, const char *name,
 }
 
 /*
- * Change the ref that the command line names. The values are <new>, unless the
- * ref is deleted, and optionally <old>.
+ * Change or delete the ref that argv[0] names. The other arguments are <new>,
+ * which is absent for a deletion, and the optional <old>.
  */
 static int run_one(struct update_ref_args *args, const char **argv, int nr,
 		   bool is_delete)
