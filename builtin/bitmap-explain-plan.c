@@ -42,9 +42,9 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 }
 
 /*
- * A callback that is never called, in place of the callback with which
- * upload-pack lists tags for include-tag. The key of a plan (a cached response)
- * depends on whether a request has such a callback.
+ * A callback that is never called. The key of a plan (a cached response)
+ * depends on whether a request has a callback that lists tags for include-tag.
+ * upload-pack sets such a callback, so this request needs one, too.
  */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),

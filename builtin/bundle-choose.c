@@ -27,9 +27,9 @@ struct choice {
 	 */
 	uint32_t *commits;
 	/*
-	 * The commits that the bundle contains, a set indexed by commit_nr.
-	 * shown.bits is NULL if nothing is excluded, so that the bundle
-	 * contains all commits of the wants.
+	 * Set indexed by commit_nr: the commits that the bundle contains. If
+	 * nothing is excluded, shown.bits is NULL, and the bundle contains all
+	 * commits that the wants reach.
 	 */
 	struct bitset shown;
 	/*
@@ -227,10 +227,10 @@ static bool is_have(const struct choice *c, const struct oid *oid)
 }
 
 /*
- * Decide about a want whose commit is excluded. If the want is a tag that is
- * not excluded itself, sets *takes to true, and the commit becomes a
- * prerequisite. Otherwise sets *takes to false. Returns 0 or a negative error
- * code.
+ * Decide whether a want belongs to the bundle although its commit is excluded.
+ * Sets *takes to true if the want is a tag that is not excluded itself; the
+ * commit then becomes a prerequisite. Otherwise sets *takes to false. Returns 0
+ * or a negative error code.
  */
 static int take_excluded(struct choice *c, size_t want, bool *takes)
 {

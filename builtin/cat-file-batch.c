@@ -483,9 +483,9 @@ static int run_command(struct batch *b, char *line)
 				 commands[i].name);
 	arg += *arg == ' ';
 	/*
-	 * Put the command into the queue; it runs at "flush". Only valid
-	 * commands get here: an invalid line ends the batch, and then the
-	 * commands in the queue do not run, as in stock Git.
+	 * Put the command into the queue; "flush" runs the queue. Only valid
+	 * commands are queued. As in stock Git, an invalid line ends the batch
+	 * without running the queue.
 	 */
 	if (b->options->buffered && commands[i].run != flush)
 		return enqueue(b, commands[i].run, arg);

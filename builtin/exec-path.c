@@ -43,21 +43,21 @@ struct ours {
 };
 
 static const struct place exec_places[] = {
-	/* for a program in bin/ of a build directory */
+	/* the program is in bin/ of a build directory */
 	{true, "/exec"},
-	/* for a program at the top of the source tree */
+	/* the program is at the top of the source tree */
 	{false, "/build/exec"},
-	/* for a program in bin/ of an installation */
+	/* the program is in bin/ of an installation */
 	{true, "/libexec/gitreach-core"},
-	/* for a program in the exec-path directory itself */
+	/* the program is in the exec-path directory itself */
 	{false, ""},
 	{false, NULL},
 };
 
 static const struct place man_places[] = {
-	/* for a program in bin/ of a build or of an installation */
+	/* the program is in bin/ of a build or of an installation */
 	{true, "/share/man"},
-	/* for a program at the top of the source tree */
+	/* the program is at the top of the source tree */
 	{false, "/build/share/man"},
 	{false, NULL},
 };

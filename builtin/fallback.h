@@ -2,13 +2,15 @@
 /*
  * Executing stock Git for everything that gitreach does not implement.
  *
- * Stock Git is GITREACH_FALLBACK (an absolute path), or else the first `git` on
- * PATH that is not ours. Unless the user has set GIT_EXEC_PATH, we set it to
- * our exec path for stock Git. Stock Git then starts `git` and `git-<command>`
- * from there: `git gc` of stock Git runs our `git repack`.
+ * Stock Git is the program GITREACH_FALLBACK (an absolute path), or else the
+ * first `git` on PATH that is not gitreach. Unless the user has set
+ * GIT_EXEC_PATH, we set this variable to our exec-path directory. Stock Git
+ * then starts other commands from our directory. For example, `git gc` of stock
+ * Git runs our `git repack`.
  *
- * If our links lead to another Git than the one that is executed, a second exec
- * path is made (builtin/exec-path.h).
+ * Our exec-path directory has links to the commands of one stock Git. If
+ * another stock Git is executed, it gets an exec-path directory of its own
+ * (builtin/exec-path.h).
  *
  * The environment variable GITREACH_TRAIL prevents endless loops. There are
  * three causes of a loop: another copy of gitreach on PATH, a wrapper script
@@ -75,12 +77,11 @@ int fallback_capture(struct buf *out, const char *const *args,
 		     struct trace *trace, struct error *err);
 
 /*
- * Execute a program that stock Git has and we do not have. Call this if our
- * program was called as git-<args[0]>. The program git-<args[0]> is taken from
- * stock Git's own exec path, because the file of this name in our exec path may
- * be our program. If there is no such program, `git` of stock Git is executed
- * with `args`. Returns only on failure: prints the reason and returns the exit
- * code.
+ * Called if the program was started as git-<args[0]>, and we do not have this
+ * command. Executes the program git-<args[0]> in stock Git's own exec path; the
+ * file of this name in our exec path may be our program. If stock Git has no
+ * such program, executes `git` of stock Git with `args`. Returns only on
+ * failure: prints the reason and returns the exit code.
  */
 int fallback_helper(const char *const *args, struct trace *trace);
 

@@ -105,9 +105,10 @@ static int load_date(const char **out, const char *key, const char *otherwise,
 }
 
 /*
- * Check gc.reflogExpire, which a later step reads, so that a wrong value stops
- * the command before it changes anything. As in stock Git, a missing value, and
- * the keys for unreachable entries and for single refs, are not checked.
+ * Check gc.reflogExpire at once: a wrong value stops the command before
+ * anything was changed. A later step uses the value. As in stock Git, three
+ * things are not checked: a key without value, gc.reflogExpireUnreachable, and
+ * the keys for single refs.
  */
 static int check_reflog_expire(const struct config *config, int64_t now,
 			       struct error *err)

@@ -20,9 +20,9 @@
 /* ---- gc-need.c */
 
 /*
- * These functions decide whether `git gc --auto` has something to do. They also
- * decide which packs are too large to be rewritten by gc (git-gc(1), gc.auto
- * and other keys).
+ * The functions of gc-need.c decide whether `git gc --auto` has something to
+ * do. They also decide which packs are too large to be rewritten by gc
+ * (git-gc(1), gc.auto and other keys).
  */
 
 /* A pack of the repository itself, not a pack of an alternate. */
@@ -80,9 +80,9 @@ int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 		 uint64_t pack_limit, struct error *err);
 
 /*
- * Find whether the repository borrows objects from a repository with a chain of
- * commit-graphs. If so, gc writes only a new layer on top of that chain.
- * Returns 1 if so, 0 if not, or a negative error code.
+ * Returns 1 if the repository borrows objects from a repository with a chain of
+ * commit-graphs, 0 if not, or a negative error code. If 1, gc writes only a new
+ * layer on top of this chain.
  */
 int gc_borrows_graph(const struct repo *repo, struct error *err);
 
@@ -125,8 +125,8 @@ int gc_log_open(struct sys_tempfile *log, const struct repo *repo,
 		struct error *err);
 
 /*
- * Rename gc.log.lock to gc.log if it is not empty, otherwise remove
- * gc.log.lock. Returns 0 or a negative error code.
+ * Rename gc.log.lock to gc.log. If gc.log.lock is empty, remove it instead.
+ * Returns 0 or a negative error code.
  */
 int gc_log_close(struct sys_tempfile *log, const struct repo *repo,
 		 struct error *err);

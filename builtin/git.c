@@ -36,9 +36,8 @@ enum global_end {
 	/* The name of a command follows, in argv[next]. */
 	GLOBAL_COMMAND,
 	/*
-	 * Run stock Git with argv[next...], because there is no command,
-	 * because --help stands in its place, or because an option is not known
-	 * here.
+	 * Run stock Git with argv[next...]: no command is given, or --help is
+	 * given, or an option is not known here.
 	 */
 	GLOBAL_STOCK,
 	/* --version is given; argv[next...] are its arguments */
@@ -205,10 +204,10 @@ static int be_bare(void)
 /* ---- the words of argv */
 
 /*
- * Returns the argument of `option`, or NULL if argv[*next] is another word, or
- * if the argument is missing. The argument may follow '=' in the same word. If
- * attached_only is false, it may also be the next word. If an argument is
- * returned, *next moves past it.
+ * If argv[*next] is `option`, returns the argument of the option and moves
+ * *next past it. Returns NULL if argv[*next] is another word, or if the
+ * argument is missing. The argument may follow '=' in the same word. If
+ * attached_only is false, the argument may also be the next word.
  */
 static const char *take_arg(const char *const *argv, int *next,
 			    const char *option, bool attached_only)

@@ -199,8 +199,8 @@ struct server {
 /*
  * Read the configuration of the system and of the user, and open the targets of
  * the trace that this configuration names. Sets *is_hooked to whether
- * uploadpack.packObjectsHook is set: then a hook makes the packs of fetches.
- * Returns 0 or a negative error code.
+ * uploadpack.packObjectsHook is set, that is, whether a hook makes the packs
+ * for clients. Returns 0 or a negative error code.
  */
 static int read_protected(bool *is_hooked, struct tracing *tracing,
 			  struct error *err)

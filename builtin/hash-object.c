@@ -3,10 +3,10 @@
  * git hash-object: prints the id that content has as an object, and stores the
  * object if requested.
  *
- * Content filters are left to stock Git. If a filter could apply to a file on
- * the command line, stock Git runs the whole command. File names on standard
- * input are read too late for that. If a filter could apply to such a file, the
- * command ends with an error.
+ * We do not implement content filters. If a filter could apply to a file on the
+ * command line, stock Git runs the command. This is not possible for a file
+ * name on standard input, which was already read. If a filter could apply to
+ * such a file, the command ends with an error.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -497,8 +497,8 @@ static int name_pack(struct run *r, const char **out)
 }
 
 /*
- * Derive the paths of the .idx and .rev files from the path of the pack, unless
- * the arguments give them.
+ * Set the paths of the .idx and .rev files. A path that no argument gives is
+ * derived from the path of the pack.
  */
 static int name_indexes(struct run *r, const char *pack)
 {

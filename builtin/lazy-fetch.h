@@ -38,8 +38,8 @@ enum lazy_fetch_mode {
 	LAZY_FETCH_LISTED,
 	/*
 	 * Works like LAZY_FETCH_READ, but only if GIT_NO_LAZY_FETCH=0 is set.
-	 * By default nothing is fetched, so that clients cannot make this
-	 * server ask other servers. If no remote sends an object, a warning is
+	 * By default nothing is fetched: clients must not make this server send
+	 * requests to other servers. If no remote sends an object, a warning is
 	 * printed, and the object is missing.
 	 */
 	LAZY_FETCH_SERVE,

@@ -41,10 +41,10 @@ enum maintenance_id {
 struct maintenance_task {
 	const char *name;
 	/*
-	 * The two parts of the task; NULL: the task does not have the part.
-	 * First the foreground parts of all tasks run, then the background
-	 * parts. The background parts may run in another process. Both
-	 * functions return 0 or a negative error code.
+	 * The two parts of the task. NULL: the task does not have this part.
+	 * The foreground parts of all tasks run first; the background parts
+	 * follow, perhaps in another process. Both functions return 0 or a
+	 * negative error code.
 	 */
 	int (*foreground)(const struct maintenance *m);
 	int (*background)(const struct maintenance *m);

@@ -207,9 +207,8 @@ static int append(const struct call *c, struct multi_pack_result *result,
 	if (ret == ERR_MISSING)
 		return 0;
 	/*
-	 * ret > 0: there was no new pack, so no layer was written. Print the
-	 * checksum of the present top layer in this case, unless the chain has
-	 * no layers.
+	 * ret > 0: no layer was written, because there was no new pack. Print
+	 * the checksum of the old top layer, if there is one.
 	 */
 	if (ret == 0 || (ret > 0 && base))
 		print_checksum(c, ret ? base->midx.checksum

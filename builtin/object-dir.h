@@ -101,8 +101,8 @@ object_dir_fn *object_dir_parse(const struct object_dir_command *table,
 int object_dir_run(struct object_dir_call *call, object_dir_fn *run);
 
 /*
- * Open the repository again to see its present packs. If the object directory
- * no longer belongs to the repository, this is an error, unless takes_any_dir
+ * Open the repository again to see its present packs. It is an error if the
+ * object directory no longer belongs to the repository, except if takes_any_dir
  * is set. Returns 0, or prints an error and returns the exit code.
  */
 int object_dir_reopen(struct object_dir_call *call);

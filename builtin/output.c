@@ -20,9 +20,9 @@ void output_size(uint64_t bytes)
 	unsigned shift = 10 * (unit + 1);
 	uint64_t rest = bytes & ((UINT64_C(1) << shift) - 1);
 	/*
-	 * As in stock Git, round by adding half of the second decimal: 5 bytes
-	 * to a size in KiB, and 5243 bytes to a size in MiB. `half` is this
-	 * number of bytes times 100.
+	 * To round to two decimals, stock Git adds a number of bytes before it
+	 * truncates: 5 bytes for KiB, 5243 bytes for MiB, and none for larger
+	 * units. `half` is this number times 100.
 	 */
 	uint64_t half = unit == 0 ? 500 : unit == 1 ? 524300 : 0;
 	uint64_t hundredths = (rest * 100 + half) >> shift;

@@ -55,7 +55,7 @@ void place_release(struct place *place)
 
 /*
  * Returns whether something exists at `path`. In a work tree, `path` is
- * relative to its top; otherwise it is relative to the working directory.
+ * relative to the top of the work tree; elsewhere, to the working directory.
  */
 static bool is_on_disk(const char *path, const struct repo *repo)
 {

@@ -2,17 +2,17 @@
 /*
  * Makes bundles of all branches and tags that clients see, and lists them.
  *
- * After each repack, the first bundle is made anew, with all branches and tags.
+ * After each repack, a new first bundle is made, with all branches and tags.
  * Each further bundle, up to BUNDLE_LIST_MAX, has the commits that the list
  * lacks.
  *
  * A client downloads the bundles whose creationToken is higher than the highest
  * that it knows. A new first bundle gets the highest creationToken of the old
- * list, and a second bundle has the commits that the old list lacks. So a
- * client that has all bundles of the old list downloads only the second bundle.
+ * list, so clients that have the old bundles do not download it. They download
+ * only the new second bundle, which has the commits that the old list lacks.
  *
- * When the list is full, one bundle replaces all bundles but the first. The new
- * bundle has all commits that the first bundle lacks. `git bundle create`
+ * When the list is full, a new second bundle replaces all bundles except the
+ * first. It has all commits that the first bundle lacks. `git bundle create`
  * writes the bundles.
  */
 #include <stdlib.h>

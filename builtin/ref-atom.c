@@ -41,8 +41,9 @@ void ref_atom_subject_release(struct ref_atom_subject *subject)
 }
 
 /*
- * Set the error for an object of a ref that could not be read. If `ret` says
- * that it is missing, the message is that of stock Git. Returns the error code.
+ * Set the error for an object of a ref that could not be read. If `ret` is
+ * ERR_MISSING, the message is that of stock Git for a missing object. Returns
+ * the error code.
  */
 static int report(const struct ref_atom_subject *subject,
 		  const struct ref_atom_object *object, int ret,

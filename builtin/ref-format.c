@@ -159,8 +159,8 @@ static int quote_shell(struct buf *out, const struct buf *value)
 
 /*
  * Works like quote_with(), and also replaces control characters by C escapes
- * such as \n. `controls` lists the bytes to replace. `letters` has, in the same
- * order, the letter for each of them.
+ * such as \n. `controls` lists the bytes to replace. letters[i] is the letter
+ * of the escape for controls[i].
  */
 static int quote_letters(struct buf *out, const struct buf *value,
 			 const char *mark, const char *special,

@@ -138,11 +138,10 @@ static int check_storage(struct run *r)
 /* ---- expire */
 
 /*
- * Expires the reflog of a ref. Prints an error, and sets r->code, if this
- * fails. Returns 0 if other reflogs can be expired, or 1 if none can: the
- * storage of refs is damaged, or an object is damaged that --stale-fix needs. A
- * damaged object is reported as in stock Git, which does not go on with other
- * reflogs.
+ * Expires the reflog of a ref. If this fails, prints an error and sets r->code.
+ * Returns 0 to go on with other reflogs. Returns 1 to stop: the storage of refs
+ * is damaged, or an object is damaged that --stale-fix needs. Stock Git stops
+ * in these cases, too.
  */
 static int expire_one(void *ctx, const char *name)
 {

@@ -207,7 +207,10 @@ static int name_dir(struct buf *out, const struct repo *repo, const char *dir)
 	return buf_printf(out, "%s%s", name, dir + strlen(repo->git_dir));
 }
 
-/* What a migration tells hooks. */
+/*
+ * What the reference-transaction hooks of a migration (git refs migrate) are
+ * told.
+ */
 struct told {
 	const struct repo *repo;
 	const struct buf *changes; /* of the present state */

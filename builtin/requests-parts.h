@@ -81,8 +81,8 @@ struct requests_table {
 	/* owned hash table: 1 + an index into `groups`, or 0 for a free slot */
 	uint32_t *slots;
 	/*
-	 * the sum and the number of the groups that were merged because there
-	 * were too many
+	 * total cost, and number, of the groups that were removed because the
+	 * table had too many
 	 */
 	struct requests_cost others;
 	uint64_t other_nr;

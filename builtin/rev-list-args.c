@@ -220,8 +220,9 @@ static int check_paths(struct rev_list_run *r, const char **argv,
 
 /*
  * Parse a revision, or an option that stands for revisions. Returns 1 if the
- * argument was used, 0 if it is another option, 2 if it is the first path after
- * the revisions, without "--", or a negative error code.
+ * argument was used, or 0 if it is an option of another kind. Returns 2 if no
+ * "--" is given and the argument is the first path. Otherwise returns a
+ * negative error code.
  */
 static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 {
@@ -262,10 +263,10 @@ static int parse_rev(struct rev_list_run *r, const char **argv, bool has_dashes)
 }
 
 /*
- * Report an option that this command does not have. If stock Git is installed,
- * returns ERR_UNSUPPORTED: then stock Git runs. If stock Git does not have the
- * option either, it prints the error. Without stock Git, prints an error and
- * the usage, and returns 129.
+ * Report an option that our rev-list does not have. If stock Git is installed,
+ * returns ERR_UNSUPPORTED. Stock Git then runs, and prints the error if the
+ * option is unknown. Without stock Git, prints an error and the usage, and
+ * returns 129.
  */
 static int unknown_option(struct rev_list_run *r, const char *arg)
 {
@@ -277,10 +278,10 @@ static int unknown_option(struct rev_list_run *r, const char *arg)
 }
 
 /*
- * Call this after a wrong argument. Stock Git reads standard input as soon as
- * it parses "--stdin". So if "--stdin" precedes the wrong argument, and a line
- * of standard input is wrong too, the error of that line replaces the present
- * error. Returns the code of the error.
+ * Call this after a wrong argument, with its error in *r->err. Stock Git reads
+ * standard input as soon as it sees "--stdin". So if "--stdin" came before the
+ * wrong argument, an error in a line of standard input has precedence: it
+ * replaces *r->err. Returns the code of the error.
  */
 static int prefer_line_error(struct rev_list_run *r)
 {

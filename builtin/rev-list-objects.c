@@ -169,11 +169,10 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * Follow a chain of tags that begins at the object *oid, and set *oid to the
- * first object of the chain that is missing. Returns 1 if at least one tag was
- * followed. Returns 0 if the chain's first object is missing, so that *oid does
- * not change. Returns a negative error code if an object of the chain exists
- * and is no tag, or after another error.
+ * Follow a chain of tags from the object *oid to the first object that is
+ * missing. Returns 1 if *oid is now the id of the missing object. Returns 0 if
+ * the first object of the chain is the missing one. Returns a negative error
+ * code if the chain ends at an object that exists, or after another error.
  */
 static int follow_tags(struct rev_list_run *r, struct oid *oid)
 {
@@ -550,8 +549,8 @@ static int show_all(struct showing *s, const uint32_t *commits, size_t nr)
 }
 
 /*
- * Add to the list of omitted objects those that the walk without the filter has
- * found, and the walk with the filter has not.
+ * Add to the list of omitted objects: the objects that the walk without the
+ * filter has found, but the walk with the filter has not.
  */
 static int note_rest(struct showing *s)
 {
@@ -568,8 +567,9 @@ static int note_rest(struct showing *s)
 }
 
 /*
- * Apply the filter to wanted trees that are also the root trees of listed
- * commits. Other wanted trees are listed in any case.
+ * A tree that the arguments name is listed even if the filter would exclude it,
+ * unless it is the root tree of a listed commit. Apply the filter to these root
+ * trees.
  */
 static int filter_roots(struct rev_list_run *r, const uint32_t *commits,
 			size_t nr)

@@ -167,9 +167,10 @@ int rev_list_usage(FILE *out);
 /* ---- rev-list-pick.c */
 
 /*
- * Parse an option that selects commits by side or by number of parents. Returns
- * 1 if the argument is such an option, 0 if it is another option, 128 after
- * printing an error, or a negative error code.
+ * Parse an option that selects commits by their side (left or right of A...B)
+ * or by their number of parents. Returns 1 if the argument is such an option, 0
+ * if it is another option, 128 after printing an error, or a negative error
+ * code.
  */
 int rev_list_parse_pick(struct rev_list_run *r, const char *arg);
 
@@ -177,8 +178,8 @@ int rev_list_parse_pick(struct rev_list_run *r, const char *arg);
 bool rev_list_pick_leaves_out(const struct rev_list_pick *pick);
 
 /*
- * Prepare the selection of commits by side. Call this when the tips are known.
- * Returns 0 or a negative error code.
+ * Prepare the selection of commits by their side (left or right of A...B). Call
+ * this when the tips are known. Returns 0 or a negative error code.
  */
 int rev_list_open_pick(struct rev_list_run *r);
 
@@ -196,8 +197,9 @@ void rev_list_print_side(const struct rev_list_run *r, uint32_t commit_nr);
 /* ---- rev-list-history.c */
 
 /*
- * Parse an option about history. Returns 1 if the argument is one, 0 if it is
- * another option, 128 after printing an error, or a negative error code.
+ * Parse an option about history. Returns 1 if the argument is such an option, 0
+ * if it is another option, 128 after printing an error, or a negative error
+ * code.
  */
 int rev_list_parse_history(struct rev_list_run *r, const char *arg);
 
@@ -226,9 +228,9 @@ int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name);
 
 /*
  * Show the trees and blobs that the wants and `nr` commits reach, in Git's
- * order. Trees and blobs are shown with paths, tags with their names. With
- * --in-commit-order, each commit is shown, too, before its tree. The trees of
- * the commits in `boundary` are excluded. Returns 0 or a negative error code.
+ * order. Trees and blobs are shown with their paths, and tags with their names.
+ * With --in-commit-order, each commit is shown before its tree. The trees of
+ * the commits in `boundary` are not shown. Returns 0 or a negative error code.
  */
 int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 			  size_t nr, const uint32_t *boundary,

@@ -186,10 +186,11 @@ static bool is_common(const char *name)
 }
 
 /*
- * An environment variable or the configuration can move some files and
- * directories out of the git directory. Returns the path to which `name`, or a
- * directory above it, was moved, and sets *rest to the part of `name` below
- * this directory. Returns NULL if `name` was not moved.
+ * Environment variables and the configuration can move some files and
+ * directories out of the git directory, for example "objects". Returns the new
+ * path of `name`, or of the moved directory that contains `name`. Then *rest is
+ * the part of `name` below the moved directory. Returns NULL if `name` was not
+ * moved.
  */
 static const char *replaced_dir(const struct repo *repo, const char *name,
 				const char **rest)

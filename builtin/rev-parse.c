@@ -155,9 +155,8 @@ static int mode_option(struct rev_parse *rp, const char *arg)
 }
 
 /*
- * Returns whether an argument is an option of stock Git's rev-parse that this
- * command does not have. An option that stock Git's rev-parse does not have,
- * either, is only a word to print.
+ * Returns whether only stock Git's rev-parse has the option `arg`. An option
+ * that no rev-parse has is printed like any other word.
  */
 static bool is_not_ours(const char *arg)
 {

@@ -550,8 +550,8 @@ static int split_family(struct family *f, const char *arg)
 
 /*
  * Keep the warnings in `notes`, to print them later. Drops the errors: if the
- * name is not that of a commit, add_name() resolves the whole argument again,
- * and reports the errors then.
+ * name does not name a commit, add_name() resolves the whole argument again,
+ * and reports the errors.
  */
 static int keep_warnings(struct rev_args *args, const struct buf *notes)
 {
@@ -759,8 +759,8 @@ static int add_line(struct rev_args *args, const char *line, struct error *err)
 		return rev_args_check(args, err);
 	/*
 	 * Stock Git reads the object of each line before it reads the next
-	 * line. So if an object that an earlier line names is damaged, report
-	 * this in place of the unknown name.
+	 * line. So if an earlier line names a damaged object, report the
+	 * damaged object, not the unknown name in this line.
 	 */
 	if (ret == ERR_MISSING && check_named(args, err) < 0)
 		return ERR_CORRUPT;

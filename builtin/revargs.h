@@ -59,9 +59,9 @@ struct rev_args {
 	 */
 	bool no_path;
 	/*
-	 * Set by the caller. true: reading standard input ends at the first
-	 * line that names a missing object. false: later lines are read first,
-	 * and errors in them are reported in place of the missing object.
+	 * Set by the caller. true: stop reading standard input at the first
+	 * line that names a missing object. false: read all lines. An error in
+	 * a later line is then reported in place of the missing object.
 	 */
 	bool must_exist;
 	/*
@@ -81,8 +81,9 @@ struct rev_args {
 	 */
 	struct buf *input;
 	/*
-	 * true: names that only stock Git can resolve are resolved by a child
-	 * process. Set while lines are read that stock Git cannot read again.
+	 * true: a child process of stock Git resolves the names that only stock
+	 * Git can resolve. Set while lines of standard input are read, because
+	 * stock Git could not read these lines again.
 	 */
 	bool asks_stock;
 	/*

@@ -118,9 +118,10 @@ static int purge(void *ctx, struct error *err)
 /* ---- opening */
 
 /*
- * Returns whether a server has brought this copy to the newest generation for
- * this request: it has then set the variable STORED_COPY_ASKED. Removes the
- * variable, so that hooks and later requests do not get it.
+ * Returns whether the server that started this process has brought the copy to
+ * the newest generation already. Such a server sets the variable
+ * STORED_COPY_ASKED. Removes the variable, so that hooks and later requests do
+ * not get it.
  */
 static bool was_asked(const struct stored_copy *copy)
 {

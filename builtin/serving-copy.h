@@ -23,14 +23,15 @@ struct serving_copy {
 };
 
 /*
- * If the repository is a local copy of one in a store, begin a push: bring the
- * copy to the newest generation, and remove objects from it that the store does
- * not have. Call this before refs are read, in the directory of the repository.
- * *c must stay at its address, and `repo` must outlive it.
+ * Begin a push if the repository is a local copy of a repository in a store;
+ * otherwise do nothing. Brings the copy to the newest generation, and removes
+ * objects that the store does not have. Call this in the directory of the
+ * repository, before refs are read. *c must stay at its address, and `repo`
+ * must outlive *c.
  *
  * Messages for the administrator go to the trace. They also go to standard
- * error, unless an ssh client reads it. Returns 0 or a negative error code.
- * Close *c in any case.
+ * error, unless standard error is sent to an ssh client. Returns 0 or a
+ * negative error code. Close *c in any case.
  */
 int serving_copy_open(struct serving_copy *c, const struct repo *repo,
 		      struct error *err);
@@ -43,9 +44,10 @@ void serving_copy_close(struct serving_copy *c);
 const struct receive_target *serving_copy_target(const struct serving_copy *c);
 
 /*
- * Returns the repository to serve. For a local copy of a repository in a store,
- * this is the copy, opened after it was brought to the newest generation. It
- * lives until serving_copy_close(). For other repositories, returns `repo`.
+ * Returns the repository to serve. If `repo` is a local copy of a repository in
+ * a store, returns the repository that was opened again after the copy was
+ * brought to the newest generation; it is valid until serving_copy_close().
+ * Otherwise returns `repo`.
  */
 const struct repo *serving_copy_repo(const struct serving_copy *c,
 				     const struct repo *repo);

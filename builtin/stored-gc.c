@@ -20,10 +20,10 @@ static const char usage[] =
 #define LEFT 1
 
 /*
- * Parses "<n><unit>", and sets *out to the number of seconds. Returns 0.
- * Returns 1 if the text is not a number with at most one letter after it.
- * Returns ERR_INVALID if the letter is missing or is no unit, or if the number
- * is too large.
+ * Parses "<n><unit>", and sets *out to the number of seconds. Returns 0 if *out
+ * is set. Returns 1 if the text is not a number with at most one letter after
+ * it; such a text may be a date. Returns ERR_INVALID if the unit is missing or
+ * unknown, or if the number is too large.
  */
 static int parse_duration(int64_t *out, const char *text)
 {

@@ -114,9 +114,9 @@ int stored_place_run(const char **argv, int operands,
 		     void *ctx);
 
 /*
- * Append the names of this machine and of its user, for records. If the user
- * has no name, nothing is appended to *user. Returns 0 or a negative error
- * code.
+ * Append the names of this machine and of its user, which the store records
+ * with each change. If the user has no name, nothing is appended to *user.
+ * Returns 0 or a negative error code.
  */
 int stored_place_origin(struct buf *node, struct buf *user, struct error *err);
 

@@ -56,7 +56,10 @@ struct run {
 	const char *prune;
 	bool force;
 	struct buf node, user;
-	/* owned: the store, with short time limits */
+	/*
+	 * owned: the store again, opened with short time limits, for requests
+	 * about the lease (a lock in the store)
+	 */
 	struct filestore *quick;
 };
 

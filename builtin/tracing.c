@@ -418,8 +418,8 @@ static void settle(struct tracing *t)
 
 /*
  * Write the first events to the new targets, and pass the trace id of this
- * process to child processes. `too_many_files`: the directory of a target has
- * too many files; another event reports this.
+ * process to child processes. If `too_many_files` is set, one of the events
+ * says that a target's directory has too many files.
  */
 static void begin(struct tracing *t, bool too_many_files)
 {

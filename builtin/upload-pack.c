@@ -120,8 +120,8 @@ int cmd_upload_pack(int argc, const char **argv, struct builtin_env *env)
 	int ret = parse(&arguments, argc, argv);
 
 	/*
-	 * Ignore SIGPIPE, so that a client that closes the connection causes a
-	 * normal write error.
+	 * Ignore SIGPIPE: a write to a client that has closed the connection
+	 * shall fail with an error, not end the process.
 	 */
 	signal(SIGPIPE, SIG_IGN);
 	if (!ret)
