@@ -27,7 +27,7 @@ static int append_member(struct buf *out, const struct record *record,
 	return json_value_string(out, &value) < 0 ? ERR_NOMEM : 1;
 }
 
-/* Take the request from a record of the log, which is one line. */
+/* Take the request from `line`, a record of the log of requests. */
 static int take_record(struct bitmap_repeat *r, const struct repo *repo,
 		       const char *line, size_t len, struct error *err)
 {

@@ -5,8 +5,8 @@
  *
  * The main program applies the options before the command's name (-C, -c,
  * --git-dir, ...) by changing the directory and the environment. So a command
- * does not handle these options: it opens the repository of the working
- * directory, and returns its exit code.
+ * needs no code for these options. A command opens the repository of the
+ * working directory, and returns the exit code of the program.
  */
 #ifndef BUILTIN_BUILTIN_H
 #define BUILTIN_BUILTIN_H

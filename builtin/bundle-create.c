@@ -71,8 +71,9 @@ struct run {
 /* ---- arguments */
 
 /*
- * Returns the number of words before the file name that are options. Words
- * after the file name are revisions, and some revisions look like options.
+ * Returns the index in argv of the bundle's file name, which follows the
+ * options. The words after the file name are revisions, and some of them look
+ * like options.
  */
 static int option_nr(const char **argv)
 {

@@ -396,9 +396,9 @@ static int set_nul(void *value, const char *arg)
 }
 
 /*
- * Returns the name of an option that is given and needs a batch mode, or NULL
- * if there is none. Called if no batch mode is given. --unordered does not
- * count, because it is ignored without a batch mode.
+ * Called if no batch mode is given. Returns the name of a given option that has
+ * an effect only in a batch mode, or NULL if there is none. --unordered is
+ * ignored, as in stock Git.
  */
 static const char *batch_only(const struct cat_file *c)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions of all commands: opening the repository, and asking for stock Git.
+ * Functions that all commands use: they open the repository, and check whether
+ * stock Git is installed.
  */
 #include "builtin/builtin.h"
 #include "builtin/config-check.h"

@@ -128,8 +128,7 @@ out:
 
 struct maker {
 	/*
-	 * the exec-path directory from whose entries the new directory's
-	 * entries are made
+	 * the exec-path directory whose entries are copied to the new directory
 	 */
 	const char *from;
 	const char *into; /* the new directory */

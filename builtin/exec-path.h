@@ -86,8 +86,8 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		   const char *links, const char *version, struct error *err);
 
 /*
- * Append the exec path for child processes of our commands. The path is the
- * first of these that is there: the value of GIT_EXEC_PATH; our directory with
+ * Append the exec path for child processes of our commands. This is the first
+ * of these paths that exists: the value of GIT_EXEC_PATH; our directory with
  * links to the Git that GITREACH_FALLBACK names; our own directory; the
  * installation path of the build. Returns 0 or ERR_NOMEM.
  */

@@ -54,9 +54,9 @@ int fallback_version(struct buf *out, struct trace *trace, struct error *err);
 int fallback_exec_path(struct buf *out, struct trace *trace, struct error *err);
 
 /*
- * Returns whether our parent process has executed stock Git to run this
- * command. If so, stock Git does not have the command: it has found our
- * git-<command> in the exec path and started it.
+ * Returns whether our parent process has become stock Git in order to run
+ * `command`. In this case, stock Git does not have the command: it has found
+ * our git-<command> in the exec path and started it.
  */
 bool fallback_is_parent(const char *command);
 

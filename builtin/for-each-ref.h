@@ -108,9 +108,10 @@ int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
 		      const char *name);
 
 /*
- * Refuse a repository with info/grafts, as rev-list does: stock Git runs
- * instead. Returns 0 if there are no grafts, BUILTIN_NOT_OURS, or 128 after
- * printing an error.
+ * If the repository has info/grafts, stock Git must run, because only stock Git
+ * follows grafts. Returns 0 if there are no grafts. Returns BUILTIN_NOT_OURS if
+ * there are grafts and stock Git is installed. Otherwise prints an error and
+ * returns 128.
  */
 int ref_filter_refuse_grafts(const struct store *store);
 
@@ -232,8 +233,8 @@ struct ref_sort_item {
 	char *target; /* owned, or NULL */
 	struct oid oid;
 	/*
-	 * Owned: the value of the ref for each key. If a key compares numbers,
-	 * its value is in `numbers`, and its element of `values` is NULL.
+	 * Owned: values[i] is the value of the ref for key i. If key i compares
+	 * numbers, values[i] is NULL, and the value is numbers[i].
 	 */
 	char **values;
 	uint64_t *numbers; /* owned */

@@ -549,10 +549,7 @@ static int add_refs(struct roots *roots)
 		   : worktree_each(r->s.repo, add_worktree_head, roots, r->err);
 }
 
-/*
- * Add ids as roots: those in the entries of reflogs, and those of private refs
- * of work trees.
- */
+/* Add the ids in reflogs, and in private refs of work trees, as roots. */
 static int add_logs(struct roots *roots)
 {
 	struct fsck_run *r = roots->r;

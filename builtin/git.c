@@ -365,10 +365,10 @@ static const struct command *find_command(const char *name)
 }
 
 /*
- * Repair what the parent process may have left. Opens closed standard streams,
- * because files that are opened later would get their descriptors. Restores the
- * default action of SIGPIPE. Installs the signal handler that removes lock
- * files.
+ * Repair what the parent process may have left. Opens standard streams that are
+ * closed; otherwise the next opened file would become a standard stream.
+ * Restores the default action of SIGPIPE. Installs the signal handler that
+ * removes lock files.
  */
 static void prepare_process(void)
 {
@@ -390,8 +390,9 @@ static bool prepares_for_children(const struct command *command)
 }
 
 /*
- * Execute stock Git. argv[0] is the command's name; argv ends with NULL. The
- * options in *g that no environment variable holds are put before the name.
+ * Execute stock Git. argv[0] is the command's name; argv ends with NULL. -p and
+ * --bare are put before the name, because no environment variable has the same
+ * effect.
  */
 static int run_stock(const struct global *g, int argc, const char **argv,
 		     struct trace *trace)
@@ -650,7 +651,7 @@ static int run_git(int argc, const char **argv, struct tracing *tracing)
 	}
 }
 
-/* Run the program under the name gitreachd: the server. */
+/* Run the server: the program was called by the name gitreachd. */
 static int run_server(int argc, const char **argv, struct tracing *tracing)
 {
 	struct builtin_env env = {.tracing = tracing};

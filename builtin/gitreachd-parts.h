@@ -47,13 +47,13 @@ int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err);
 void gitreachd_legacy_release(struct gitreachd_legacy *legacy);
 
 /*
- * Fork if this process replaces an older server process, its predecessor. The
- * child is the new master. The parent waits for the child: if the child fails
- * to start, the parent can exit with the child's code, which the predecessor
- * sees. When the child serves, the predecessor ends the parent (see struct
- * daemon_successor).
+ * Fork if this process replaces an older server process (the predecessor). The
+ * child becomes the new server. The parent only waits for the child. If the
+ * child fails to start, the parent exits with the child's exit code, which the
+ * predecessor sees. If the child starts to serve, the predecessor ends the
+ * parent (see struct daemon_successor).
  *
- * Returns 0 in the child, and 0 without a fork if there is no predecessor.
+ * Returns 0 in the child. Without a predecessor, does not fork and returns 0.
  * Returns 1 in the parent if the child has ended with the exit code *code.
  * Returns ERR_IO if forking or waiting fails.
  */

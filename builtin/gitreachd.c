@@ -54,7 +54,10 @@ struct arguments {
 
 /* ---- the command line */
 
-/* The context of the callback for an option that is a setting. */
+/*
+ * For the callback of an option of gitreachd that is the same as a key of the
+ * configuration file.
+ */
 struct taker {
 	struct arguments *arguments;
 	const struct daemon_key *key;
@@ -188,7 +191,10 @@ struct server {
 	const struct arguments *arguments;
 	const struct serving_names *names;
 	struct tracing *tracing; /* borrowed */
-	/* the words of the command line, for a successor; ends with NULL */
+	/*
+	 * the words of the command line, for the process that will replace this
+	 * server; ends with NULL
+	 */
 	const char *const *words;
 	struct state *state; /* owned */
 	bool is_journal;

@@ -513,8 +513,9 @@ static int hash_named_by_stdin(struct run *r, const char *top, const char *name)
 
 /*
  * Hash the files that standard input names, one name on each line. Inside a
- * work tree, names are relative to its top, as in stock Git. A name that starts
- * with a quote is a C string; bytes after the closing quote are ignored.
+ * work tree, names are relative to the top of the work tree, as in stock Git. A
+ * name that starts with a quote is a C string; bytes after the closing quote
+ * are ignored.
  */
 static int hash_stdin_paths(struct run *r)
 {
@@ -549,7 +550,7 @@ static int hash_stdin_paths(struct run *r)
 
 /*
  * Hash the files of the command line. Inside a work tree, messages show paths
- * relative to its top, as in stock Git.
+ * relative to the top of the work tree, as in stock Git.
  */
 static int hash_files(struct run *r, const char **files, int file_nr)
 {

@@ -29,12 +29,14 @@ struct hook_call {
 
 /*
  * Runs the hooks. As in stock Git, hooks run in the top directory of the work
- * tree, or in the working directory outside the work tree. GIT_DIR, GIT_PREFIX
- * and GIT_IMPLICIT_WORK_TREE are those that stock Git sets. The standard output
- * of hooks goes to standard error. Returns the last nonzero exit code, 0 if all
- * were 0 or there is no hook, or a negative error code of repo_hooks_run().
- * The working directory and the environment of this process stay unchanged. A
- * hook that cannot be started counts as a hook that fails.
+ * tree, or in the working directory if there is no work tree here. GIT_DIR,
+ * GIT_PREFIX and GIT_IMPLICIT_WORK_TREE are those that stock Git sets. The
+ * standard output of hooks goes to standard error. The working directory and
+ * the environment of this process stay unchanged.
+ *
+ * Returns 0 if there is no hook, or if the exit codes of all hooks are 0.
+ * Otherwise returns the last nonzero exit code, or a negative error code of
+ * repo_hooks_run(). A hook that cannot be started counts as a hook that fails.
  */
 int hook_run(const struct hook_call *call, struct error *err);
 

@@ -37,9 +37,9 @@ int mailmap_use_load(struct mailmap_use *use, const struct store *store,
 		     struct error *err);
 
 /*
- * Apply the mailmap to the headers of a commit or tag. Returns 1 with the new
- * content in *out, 0 if nothing changes or the object is no commit or tag, or
- * ERR_NOMEM.
+ * Apply the mailmap to the headers of a commit or tag. Returns 1 if the mailmap
+ * changes a header; *out is the new content. Returns 0 if no header changes, or
+ * if the object is a tree or blob. Returns ERR_NOMEM if memory runs out.
  */
 int mailmap_use_rewrite(struct buf *out, const struct mailmap_use *use,
 			enum object_type type, const void *data, size_t len,

@@ -46,9 +46,8 @@ bool message_header(struct message_span *value, const void *data, size_t len,
 struct message_span message_person_name(struct message_span person);
 
 /*
- * Returns the address in "Name <email> date". The address has its angle
- * brackets, or none with `trim`. With `local`, only the part before the @ is
- * returned.
+ * Returns the address in "Name <email> date". With `trim`, the angle brackets
+ * are removed. With `local`, only the part before the @ is returned.
  */
 struct message_span message_person_email(struct message_span person, bool trim,
 					 bool local);

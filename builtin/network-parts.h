@@ -26,8 +26,8 @@ int network_cmd_borrowers(int argc, const char **argv, struct builtin_env *env);
 /* ---- network-place.c */
 
 /*
- * Open the network of the current repository, which is a store or a member.
- * Returns 0, or prints an error and returns 128.
+ * Open the fork network of the current repository. This repository is the store
+ * of the network, or a member. Returns 0, or prints an error and returns 128.
  */
 int network_place_open(struct network **out, struct builtin_env *env);
 

@@ -75,9 +75,10 @@ struct option {
 	const char *dflt;
 	/*
 	 * Callback of OPTION_CALLBACK. For the negated option, arg ==
-	 * option_negated. Returns 0. If it fails, it prints an error and
-	 * returns -1 for exit code 129, or OPTION_DIED for exit code 128.
-	 * Returns BUILTIN_NOT_OURS if only stock Git supports the argument.
+	 * option_negated. Returns 0 if the argument is valid, or
+	 * BUILTIN_NOT_OURS if only stock Git supports the argument. Otherwise
+	 * prints an error, and returns -1 for the exit code 129, or OPTION_DIED
+	 * for the exit code 128.
 	 */
 	int (*fn)(void *value, const char *arg);
 	/*
@@ -121,7 +122,7 @@ struct option {
 
 /*
  * The value that a callback returns if the command must exit with 128.
- * options_parse() then returns it, too.
+ * options_parse() stops and returns this value, too.
  */
 enum { OPTION_DIED = -128 };
 

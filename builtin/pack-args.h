@@ -44,8 +44,8 @@ struct pack_args {
 	}
 
 /*
- * Entries for the options of struct pack_args in a table of options. `a` is a
- * struct pack_args *, whose fields the options set.
+ * Rows of a table of options: the options whose values are in struct pack_args.
+ * `a` is the struct pack_args * that gets the values.
  */
 #define PACK_ARGS_NUMBER(number, a, name, field, text)                         \
 	{                                                                      \

@@ -103,9 +103,9 @@ struct ref_atom {
 	size_t unknown_date_len;
 	enum ref_atom_order order;
 	/*
-	 * Number of components of LSTRIP and RSTRIP, or of lines of LINES. For
-	 * a short OBJECTNAME, number of digits (0: all digits; -1: the
-	 * default).
+	 * The number in the field's name. LSTRIP and RSTRIP: number of path
+	 * components. LINES: number of lines. Short OBJECTNAME: number of
+	 * digits (0: all digits; -1: the default).
 	 */
 	int64_t number;
 };

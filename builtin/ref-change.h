@@ -22,8 +22,8 @@ struct ref_changer {
 	/* the committer line for reflogs; set by the first transaction */
 	struct buf committer;
 	/*
-	 * The reason if there is no committer; its code is 0 if there is one.
-	 * Set by the first transaction.
+	 * The error that says why there is no committer. Code 0: there is a
+	 * committer. Set by the first transaction.
 	 */
 	struct error no_committer;
 	/*
@@ -62,10 +62,12 @@ int ref_changer_fail(const struct ref_changer *changer, const char *prefix,
 /*
  * Runs the reference-transaction hooks. `describe_changes` appends the lines
  * that hooks read. `advice` has the advice about hooks that was printed before
- * (see struct hook_runner). Returns 0, 1 if a hook has refused, with the
- * message of stock Git in *err, or a negative error code. In the states
- * "committed" and "aborted", returns 0: a hook cannot refuse, and errors are
- * printed.
+ * (see struct hook_runner).
+ *
+ * Returns 0 if no hook has refused. Returns 1 if a hook has refused; *err then
+ * has the message of stock Git. Otherwise returns a negative error code. In the
+ * states "committed" and "aborted", no hook can refuse: prints errors and
+ * returns 0.
  */
 int ref_hook_run(const struct repo *repo, enum ref_state state,
 		 int (*describe_changes)(void *ctx, struct buf *out), void *ctx,

@@ -370,8 +370,9 @@ static int next_target(struct oid *oid, enum object_type *type,
 /*
  * Find whether a ref points to one of the objects of --points-at, directly or
  * through a chain of tags. The object at the end of the chain need not exist.
- * Returns 1 if so, or if --points-at is not given; 0 if not; or a negative
- * error code.
+ * Returns 1 if the ref points to one of the objects. Also returns 1 if
+ * --points-at is not given. Returns 0 if the ref does not point to any of them,
+ * or a negative error code.
  */
 static int points_at(struct ref_filter *f, struct ref_atom_subject *subject,
 		     struct error *err)

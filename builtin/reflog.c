@@ -209,7 +209,10 @@ static int expire(struct run *r, const char **names)
 	return ret < 0 ? builtin_fail(&err) : r->code;
 }
 
-/* The dates of the options, and the first one that is invalid. */
+/*
+ * The dates in --expire and --expire-unreachable, and the first option whose
+ * date is invalid.
+ */
 struct dates {
 	int64_t total, unreachable;
 	const char *bad_option, *bad_text; /* NULL: all are valid */

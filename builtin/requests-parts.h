@@ -50,7 +50,7 @@ enum requests_sort {
 /* The cost of one request, or the sum for several requests. */
 struct requests_cost {
 	uint64_t requests, failed;
-	/* the time without the waits for the client */
+	/* the time in microseconds, without the waits for the client */
 	uint64_t time_us;
 	uint64_t total_us, cpu_us, bytes_sent;
 	/* the largest time_us of one request */

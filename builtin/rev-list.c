@@ -215,8 +215,8 @@ static int list_found(struct rev_list_run *r, const struct pack_bitmap *pb,
 }
 
 /*
- * Find the result with the bitmap index. Returns 1 if found, 0 if there is no
- * usable index, or a negative error code.
+ * Answer the request with the bitmap index. Returns 1 if the request was
+ * answered, 0 if there is no usable index, or a negative error code.
  */
 static int list_by_bitmap(struct rev_list_run *r)
 {
@@ -457,8 +457,8 @@ static int hand_over(struct rev_list_run *r)
 }
 
 /*
- * Run rev-list. Returns 0, an exit code, a negative error code, or
- * BUILTIN_NOT_OURS.
+ * Run rev-list. Returns the exit code, a negative error code whose error was
+ * not printed, or BUILTIN_NOT_OURS.
  */
 static int run_all(struct rev_list_run *r, const char **argv,
 		   struct builtin_env *env)

@@ -150,15 +150,13 @@ struct rev_list_run {
 /* ---- rev-list-args.c */
 
 /*
- * Parse the arguments. Returns 0, an exit code after an error was printed, or a
- * negative error code. ERR_UNSUPPORTED means that stock Git must run.
+ * Parse the arguments. Returns 0 on success, or a negative error code;
+ * ERR_UNSUPPORTED means that stock Git must run. If an error was printed
+ * already, returns the exit code.
  */
 int rev_list_parse(struct rev_list_run *r, const char **argv);
 
-/*
- * Returns whether it is an error if an object that an argument names is
- * missing.
- */
+/* Returns whether it is an error if an argument names a missing object. */
 bool rev_list_must_exist(const struct rev_list_run *r);
 
 /* Print the usage to `out`. Returns 129. */

@@ -12,9 +12,9 @@
 #include "sys/trace.h"
 
 /*
- * Returns whether only administrators read standard error: it is the log of a
- * server, or a terminal of this machine. Over ssh, the client reads it, and
- * names of machines must not be in it.
+ * Returns whether only administrators read standard error: a log of a server,
+ * or a terminal of this machine. Over ssh, the client reads standard error, so
+ * names of machines must not be printed.
  */
 static bool is_local(void)
 {
@@ -60,9 +60,8 @@ static int name_user(struct buf *out, struct error *err)
 }
 
 /*
- * Change the working directory to the directory of the local copy again: while
- * the copy was brought to the newest generation, this directory may have been
- * replaced by a new one.
+ * Change to the directory of the local copy again. When the copy was brought to
+ * the newest generation, its directory may have been replaced by a new one.
  */
 static int enter(const struct stored_copy *copy, struct error *err)
 {

@@ -69,8 +69,8 @@ struct generation_place stored_place_repository(
 	const struct stored_place *place, const char *name);
 
 /*
- * Print why a function has failed. `ret` and *err are the result of a function
- * of the store or of stored/. Returns 128.
+ * Print the error of a function that works on the store. `ret` is the result of
+ * this function, and `err` has its message. Returns 128.
  */
 int stored_place_fail(const struct stored_place *place, int ret,
 		      const struct error *err);

@@ -56,7 +56,7 @@ struct session {
 	int code;
 };
 
-/* What an argument of a command is. */
+/* Whether an argument of a command is given. */
 enum arg_kind {
 	ARG_NONE,  /* not given */
 	ARG_EMPTY, /* given, and empty */
@@ -266,7 +266,10 @@ static void print_refused(const struct session *s, const char *name,
 	printf(" %s\n", ref_result_reason(result));
 }
 
-/* Adds a change. The verb "create" takes no old value, so none is printed. */
+/*
+ * Adds a change to the transaction. If the change is refused, prints its
+ * values. For the command "create", no old value is printed.
+ */
 static int add(struct session *s, struct ref_change *change)
 {
 	struct error err = ERROR_INIT;

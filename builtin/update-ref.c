@@ -52,8 +52,8 @@ static int delete_one(struct update_ref_args *args, const char *name,
 	struct error err = ERROR_INIT;
 
 	/*
-	 * An old value of zeros means, for a deletion, that the present value
-	 * of the ref is not checked.
+	 * For a deletion, an old value of zeros means that the present value of
+	 * the ref is not checked.
 	 */
 	if (old_oid && !oid_is_zero(old_oid))
 		change.old_oid = old_oid;
