@@ -368,8 +368,8 @@ static int feed(struct bundle *b, int fd, struct error *err)
 }
 
 /*
- * Run index-pack as a child process. The child prints the pack's name, which is
- * ignored, and error messages.
+ * Run index-pack as a child process. Its standard output, the name of the pack,
+ * is dropped. Its error messages are printed.
  */
 static int run_index_pack(struct bundle *b, struct child_words *w,
 			  struct error *err)

@@ -78,8 +78,8 @@ static int add_id(struct input *in, const char *line, const struct store *store)
 		return 1;
 	}
 	/*
-	 * In a partial clone, a missing object is no error: a remote has
-	 * promised it, so it can be fetched later.
+	 * In a partial clone, a missing object is no error, because it can be
+	 * fetched later from the remote that has promised it.
 	 */
 	if (!store->repo->has_promisor &&
 	    !odb_reader_has(store->reader, &oid)) {

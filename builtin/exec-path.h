@@ -94,11 +94,10 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 int exec_path_current(struct buf *out, struct error *err);
 
 /*
- * If the environment has no PATH, set PATH. The first directory is that of the
- * stock Git to which our links lead; the usual directories follow. Gitea, for
- * example, starts some commands without PATH. Without PATH, such commands could
- * run another stock Git than the commands that have a PATH. Returns 0 or
- * ERR_NOMEM.
+ * If PATH is not set, set it: first the directory of the stock Git to which our
+ * links lead, then the usual directories. Some programs, such as Gitea, start
+ * commands without PATH. Without this function, such a command could run
+ * another stock Git than other commands. Returns 0 or ERR_NOMEM.
  */
 int exec_path_set_default(struct error *err);
 

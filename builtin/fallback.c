@@ -410,8 +410,8 @@ out:
 }
 
 /*
- * Append the path of the exec-path directory whose links lead to the stock Git
- * that was found: our own directory, or another one, which is made if
+ * Append the path of the exec-path directory that has links to the stock Git
+ * that was found. This is our own directory, or another one, which is made if
  * necessary. Appends nothing if we have no exec-path directory.
  */
 static int choose_exec_path(struct buf *out, const struct search *s,

@@ -47,9 +47,9 @@ bool fallback_exists(void);
 int fallback_version(struct buf *out, struct trace *trace, struct error *err);
 
 /*
- * Append the exec path for stock Git. The directory is made if necessary.
- * Without stock Git, or if the user has set GIT_EXEC_PATH, the path of
- * exec_path_current() is appended. Returns 0 or ERR_NOMEM.
+ * Append the exec path for stock Git, and make its directory if necessary. If
+ * stock Git is not installed, or if the user has set GIT_EXEC_PATH, append the
+ * path of exec_path_current() in its place. Returns 0 or ERR_NOMEM.
  */
 int fallback_exec_path(struct buf *out, struct trace *trace, struct error *err);
 

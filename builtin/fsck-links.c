@@ -68,10 +68,10 @@ static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether fsck ignores that the scan has not found an object. This is
- * so if a remote has promised the object, or if another process has added it
- * since. The empty tree has no exception: it must be stored, because other Git
- * implementations may read its file.
+ * Returns whether it is no error that the scan has not found an object: a
+ * remote has promised the object, or another process has stored the object
+ * since the scan. There is no exception for the empty tree. It must be stored,
+ * because other Git implementations may read its file.
  */
 static bool may_be_missing(struct fsck_run *r, const struct oid *oid)
 {
@@ -307,8 +307,8 @@ static int name_logged(void *ctx, const char *name)
 }
 
 /*
- * Returns whether a root is damaged, and if so, prints the reason. Needed with
- * --connectivity-only: then the scan has not read the object.
+ * Returns whether a root is damaged. If it is, prints the reason. Needed for
+ * --connectivity-only, because the scan does not read objects with this option.
  */
 static bool is_damaged(struct fsck_run *r, const struct oid *oid)
 {

@@ -206,9 +206,9 @@ static int is_midx_locked(const struct repo *repo)
 }
 
 /*
- * Run one step of gc. If a step fails, but the other steps are still safe and
- * useful, this is only noted. Returns 0 if gc shall go on, or a negative error
- * code.
+ * Run one step of gc. Returns 0 if gc shall go on, or a negative error code if
+ * gc must stop. If a step fails but the next steps are still safe and useful,
+ * prints the error and returns 0.
  */
 static int run_step(struct run *r, int (*step)(struct run *r))
 {
@@ -218,8 +218,9 @@ static int run_step(struct run *r, int (*step)(struct run *r))
 	if (ret != ERR_PEER || step == prune || step == write_commit_graph)
 		return ret;
 	/*
-	 * If repack failed, and the lock of the multi-pack-index is not the
-	 * reason, objects may be damaged. gc then stops.
+	 * If repack failed, objects may be damaged, and gc stops. gc goes on if
+	 * repack failed only because another process holds the lock of the
+	 * multi-pack-index.
 	 */
 	locked = is_repack ? is_midx_locked(r->repo) : 1;
 	if (locked <= 0)

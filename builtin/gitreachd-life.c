@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes around the server. The service manager, systemd, starts the
- * server; it passes sockets, a socket for messages, and the journal. The
- * predecessor is the server process that this process replaces. The successor
- * is the process that will replace this process.
+ * The other processes that the server deals with. The service manager, systemd,
+ * starts the server, and gives it listening sockets, a socket for messages, and
+ * the journal for its log. The predecessor is the server process that this
+ * process replaces. The successor is the process that will replace this
+ * process.
  */
 #include <fcntl.h>
 #include <inttypes.h>

@@ -55,8 +55,8 @@ struct arguments {
 /* ---- the command line */
 
 /*
- * For the callback of an option of gitreachd that is the same as a key of the
- * configuration file.
+ * What the callback of an option needs, if the option sets a key of the
+ * configuration.
  */
 struct taker {
 	struct arguments *arguments;

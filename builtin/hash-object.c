@@ -438,8 +438,8 @@ static int hash_file(struct run *r, const char *path, const char *name)
 	int ret;
 
 	/*
-	 * If `name` is empty, `path` is the directory in which relative names
-	 * start. Report the empty name as missing, as stock Git does.
+	 * If `name` is empty, `path` is only the directory in which relative
+	 * names start. As in stock Git, the file then counts as missing.
 	 */
 	errno = *name ? 0 : ENOENT;
 	if (!*name || sys_stat(&st, path, NULL) < 0)

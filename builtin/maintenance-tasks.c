@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The work of the tasks of git maintenance: each runs commands, as in stock
- * Git.
+ * The tasks of git maintenance. Each task runs other commands, as in stock Git.
  */
 #include <inttypes.h>
 #include <stdio.h>

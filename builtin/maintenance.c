@@ -2,10 +2,10 @@
 /*
  * git maintenance run and is-needed: chooses the tasks and runs them in order.
  *
- * A run holds <object dir>/maintenance.lock, so that a second run does not
- * start meanwhile. The foreground parts of all tasks come first. The background
- * parts may run in another process, which takes the lock again. Stock Git runs
- * the other subcommands.
+ * A run holds the lock <object dir>/maintenance.lock, so that only one process
+ * runs tasks. The foreground parts of all tasks run first. The background parts
+ * may run in another process, which takes the lock itself. Stock Git runs the
+ * other subcommands.
  */
 #include <stdio.h>
 #include <stdlib.h>

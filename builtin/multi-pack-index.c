@@ -432,8 +432,8 @@ static int write_again(struct object_dir_call *call)
  * pack was written, 0 if not, or a negative error code.
  *
  * *packing is set to true when the making of the new pack begins. Stock Git
- * makes it in a child process, so later errors have another form, in which the
- * caller prints them.
+ * makes the pack in a child process, and prints errors from there in another
+ * form. The caller does the same.
  */
 static int repack_now(const struct call *c, bool *packing, struct error *err)
 {

@@ -174,11 +174,12 @@ int options_usage(const struct option *options, const char *usage);
 bool options_is_completion(const char *word);
 
 /*
- * Print the long options on one line of stdout, as stock Git does: "--<name>",
- * with "=" if an argument is required, and then the negated options. After the
- * first negated option comes "--"; shells offer the following ones only after
- * "--no-" is typed. `word` is the word that asked for completion. If it ends in
- * "-all", options that the usage does not list are printed too.
+ * Print the long options on one line of stdout, as stock Git does. Each is
+ * printed as "--<name>", with "=" if an argument is required. The negated
+ * options come last. A word "--" follows the first negated option: shells offer
+ * the options after "--" only when the user has typed "--no-". `word` is the
+ * word that asked for completion. If it ends in "-all", options that the usage
+ * does not list are printed too.
  */
 void options_complete(const struct option *options, const char *word);
 

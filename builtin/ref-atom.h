@@ -103,7 +103,7 @@ struct ref_atom {
 	size_t unknown_date_len;
 	enum ref_atom_order order;
 	/*
-	 * The number in the field's name. LSTRIP and RSTRIP: number of path
+	 * The number in the field's argument. LSTRIP and RSTRIP: number of path
 	 * components. LINES: number of lines. Short OBJECTNAME: number of
 	 * digits (0: all digits; -1: the default).
 	 */

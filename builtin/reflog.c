@@ -124,7 +124,7 @@ static int check_storage(struct run *r)
 	ret = refs_open(&refs, r->repo, &err);
 	/*
 	 * Look up a name that no loose ref can have: refs/heads is a directory.
-	 * So packed-refs is read, and its damage is found.
+	 * So packed-refs is read, and an error is returned if it is damaged.
 	 */
 	if (!ret)
 		ret = refs_read(refs, "refs/heads", &ref, &err);

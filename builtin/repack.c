@@ -325,8 +325,8 @@ static void choose_objects(struct repack_options *o, const struct args *a)
 /*
  * Load the options that stock Git's repack passes on to pack-objects. Called
  * after all other checks, because stock Git reports errors in these options
- * last. Returns 0, a negative error code, or prints an error and returns 129 or
- * 128.
+ * last. Returns 0 or a negative error code. If an error was printed already,
+ * returns the exit code 129 or 128.
  */
 static int load_pack_options(struct repack_options *o, const struct args *a,
 			     const struct repo *repo, struct error *err)

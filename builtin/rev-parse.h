@@ -58,7 +58,10 @@ struct rev_parse {
 	enum rev_parse_form form;
 	enum rev_parse_short short_form;
 	size_t abbrev;
-	/* the number of --not so far is odd, so revisions are negated */
+	/*
+	 * true: an odd number of --not was given so far, so revisions are
+	 * negated
+	 */
 	bool not ;
 	bool quote; /* --sq */
 	bool verify, quiet;

@@ -47,9 +47,9 @@ struct rev_args {
 	/* Set by the caller: standard input may contain paths after "--". */
 	bool takes_paths;
 	/*
-	 * true: keep the names of objects that are added from now on. Names of
-	 * refs from --branches, --tags and --remotes are kept without their
-	 * common prefix.
+	 * true: keep the names of objects that are added from now on. Refs from
+	 * --branches, --tags and --remotes are kept without the prefix, for
+	 * example "refs/heads/".
 	 */
 	bool keep_names;
 	/*

@@ -209,8 +209,8 @@ static int explain_by_stock(const struct repo *repo, const char *name,
 }
 
 /*
- * Like explain_by_stock(), let stock Git explain why a name does not resolve.
- * The name begins with "^", which no name of an object does.
+ * Works like explain_by_stock(), for a name that begins with "^". Stock Git
+ * does not resolve such a name, either, because no object has such a name.
  */
 static int explain_excluded(const struct repo *repo, const char *name,
 			    struct error *err)

@@ -33,9 +33,8 @@ struct store {
 int store_open(struct store *store, struct builtin_env *env);
 
 /*
- * Let reads of objects fetch missing ones (builtin/lazy-fetch.h). Must be
- * called before objects are read. Returns 0, or prints "fatal: ..." and returns
- * 128.
+ * If a missing object is read, fetch it (builtin/lazy-fetch.h). Must be called
+ * before objects are read. Returns 0, or prints "fatal: ..." and returns 128.
  */
 int store_fetch_missing(struct store *store, struct builtin_env *env);
 

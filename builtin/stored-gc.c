@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git store gc: deletes the files that no generation needs. */
+/*
+ * git store gc: deletes the files of a store that no generation (version of a
+ * repository) needs.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

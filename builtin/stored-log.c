@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* git store log: prints the generations of a repository, the newest first. */
+/*
+ * git store log: prints the generations (versions) of a repository, the newest
+ * first.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -184,8 +187,8 @@ static uint64_t added_bytes(const struct generation *before,
 }
 
 /*
- * Print a generation. `before` is its parent, or NULL if the generation is the
- * first one or its parent is not known.
+ * Print the generation `g`. `before` is the parent of `g`. NULL: `g` is the
+ * first generation, or the parent is not known.
  */
 static int show(struct log *log, const struct generation *before,
 		const struct generation *g, bool first)

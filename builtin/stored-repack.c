@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git store repack: maintains repositories in a store.
+ * git store repack: repacks repositories in a store. A generation is a version
+ * of a repository:
  *
  *	newest generation -> directory -> git gc -> next generation
  *
- * Pushes to the repository are accepted meanwhile. The next generation keeps
- * the packs and refs of these pushes.
+ * Pushes to the repository are accepted during the repack. The next generation
+ * keeps the packs and refs of these pushes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -228,9 +229,9 @@ static void tell(const char *name, size_t packs, const struct generation *g,
 }
 
 /*
- * Repacks a repository. If `is_listed` is set, the repository may be without a
- * generation; then does nothing and returns 0. Returns 0 or a negative error
- * code.
+ * Repacks a repository. Returns 0 or a negative error code. If the repository
+ * has no generation, because no import has succeeded, returns 0 if `is_listed`
+ * is set, otherwise an error.
  */
 static int maintain(const struct run *run, const struct generation_place *place,
 		    bool is_listed, struct error *err)

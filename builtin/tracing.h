@@ -5,10 +5,11 @@
  * trace has the arguments, the names of the parent processes, the repository
  * and the exit code.
  *
- * The environment is read when the process starts. The configuration is read
- * only when our command opens a repository. Without a repository, the
- * configuration has no effect. If stock Git runs the command, stock Git reads
- * the configuration and writes the trace.
+ * The environment is read when the process starts. If a variable sets a target
+ * of trace2, the configuration of the system and of the user is read at once,
+ * too. Otherwise the configuration is read when our command opens a repository,
+ * and has no effect without a repository. If stock Git runs the command, stock
+ * Git reads the configuration and writes the trace.
  */
 #ifndef BUILTIN_TRACING_H
 #define BUILTIN_TRACING_H
