@@ -290,8 +290,8 @@ static int query(struct explain *e)
 
 /*
  * Choose whether to use the bitmap index. Returns 0 if the index is open and
- * will be used, 1 if it will not be used and *reason says why, or a negative
- * error code.
+ * will be used. Returns 1 if the index will not be used; *reason says why.
+ * Otherwise returns a negative error code.
  */
 static int choose(struct explain *e, const char **reason)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs commands as child processes. git gc and git maintenance run each step as
- * a process, because a new process takes a new snapshot of the repository, and
- * frees all its memory at its end. A command can also read the output of
- * another command.
+ * Runs commands as child processes. git gc and git maintenance run each step in
+ * a new process: it takes a new snapshot of the repository, and its memory is
+ * freed when it ends. A command can also read the output of another command.
  */
 #ifndef BUILTIN_CHILD_H
 #define BUILTIN_CHILD_H

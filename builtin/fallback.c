@@ -374,9 +374,11 @@ static void warn_of_links(const struct search *s, const struct error *why)
 
 /*
  * Append the path of an exec-path directory for the stock Git that was found:
- * make a new directory with links to the programs of this stock Git. Append our
- * own exec-path directory in its place if it has these links already, if stock
- * Git does not answer, or if the new directory cannot be made.
+ * make a new directory with links to the programs of this stock Git.
+ *
+ * In three cases, append our own exec-path directory in its place: our own
+ * directory has these links already, stock Git does not answer, or the new
+ * directory cannot be made.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)

@@ -166,9 +166,8 @@ int help_list_cmds(const char *groups, struct trace *trace)
 /* ---- pages */
 
 /*
- * Returns whether stock Git should show the help page. This is so if the user
- * does not want a manual page but another form (--web, --info), and if the
- * command exists in stock Git.
+ * Returns whether stock Git should show the help page: the user wants another
+ * form than a manual page (--web, --info), and the command exists in stock Git.
  */
 static bool wants_other_form(const struct help_args *args,
 			     const struct config *config)

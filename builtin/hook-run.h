@@ -29,7 +29,7 @@ struct hook_call {
 
 /*
  * Runs the hooks. As in stock Git, hooks run in the top directory of the work
- * tree, or in the working directory if there is no work tree here. GIT_DIR,
+ * tree. Outside a work tree, hooks run in the working directory. GIT_DIR,
  * GIT_PREFIX and GIT_IMPLICIT_WORK_TREE are those that stock Git sets. The
  * standard output of hooks goes to standard error. The working directory and
  * the environment of this process stay unchanged.

@@ -248,9 +248,9 @@ static int pack_batch(const struct maintenance *m, const struct batch *b)
 }
 
 /*
- * Remove loose objects that are in packs, then pack the other loose objects.
- * Objects that are packed now stay loose until the next run, so that a process
- * that has found the loose object can still read it.
+ * First remove the loose objects that are in packs, then pack the other loose
+ * objects. The newly packed objects also stay loose until the next run. So a
+ * process that has found such a loose object can still read it.
  */
 static int loose_objects(const struct maintenance *m)
 {

@@ -23,9 +23,9 @@
  * path_args_check_rev() checks a revision. It refuses the argument if the work
  * tree has a path of this name.
  *
- * Both functions return 0 if the argument is accepted, ERR_INVALID or
- * ERR_MISSING with a message for the user if it is refused, or another negative
- * error code.
+ * Both functions return 0 if the argument is accepted. If it is refused, they
+ * return ERR_INVALID or ERR_MISSING, with a message for the user. Otherwise
+ * they return another negative error code.
  */
 int path_args_check_path(const char *arg, bool is_first,
 			 const struct repo *repo, struct error *err);

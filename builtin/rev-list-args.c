@@ -202,8 +202,8 @@ static int parse_rest(struct rev_list_run *r, const char **paths)
 
 /*
  * Check that all remaining arguments are paths. `why` is the reason why the
- * first of them is not a revision. If the first of them is not a path, either,
- * and has the form of a revision that is not valid, *why becomes the error.
+ * first of them is not a revision. If the first of them is a malformed
+ * revision, and is no path, *why becomes the error.
  */
 static int check_paths(struct rev_list_run *r, const char **argv,
 		       const struct error *why)

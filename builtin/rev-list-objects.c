@@ -567,9 +567,9 @@ static int note_rest(struct showing *s)
 }
 
 /*
- * A tree that the arguments name is listed even if the filter would exclude it,
- * unless it is the root tree of a listed commit. Apply the filter to these root
- * trees.
+ * A tree that the arguments name is listed even if the filter would exclude it.
+ * The exception is the root tree of a listed commit: apply the filter to such a
+ * tree.
  */
 static int filter_roots(struct rev_list_run *r, const uint32_t *commits,
 			size_t nr)

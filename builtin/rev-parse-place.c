@@ -54,8 +54,8 @@ static int append_relative(struct buf *out, const char *from, const char *to)
 }
 
 /*
- * Append "<dir>/<name>". If `dir` ends in a slash already, a second slash is
- * added in a bare repository, but not in a work tree, as in stock Git.
+ * Append "<dir>/<name>". If `dir` ends in a slash, "<dir><name>" is appended in
+ * a work tree, but "<dir>/<name>" in a bare repository, as in stock Git.
  */
 static int append_joined(struct buf *out, const struct repo *repo,
 			 const char *dir, const char *name)

@@ -92,8 +92,8 @@ void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 /*
  * Print a broken ref like a revision whose id is zeros. The first `trim` bytes
  * of the name are not printed. If full or short names are requested, prints the
- * name of a ref whose value is an id of zeros, and a warning for any other
- * broken ref.
+ * name only if the value of the ref is an id of zeros. For other broken refs,
+ * prints a warning.
  */
 void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
 

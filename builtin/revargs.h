@@ -129,11 +129,12 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err);
 int rev_args_check(const struct rev_args *args, struct error *err);
 
 /*
- * Call this if the object of a tip is missing. Returns ERR_MISSING. If an
- * option such as --all has asked for refs, and no object has this id, reads all
- * refs, and sets *err to an error that names a ref with this id. Otherwise *err
- * is not changed. If the refs cannot be read, returns another negative error
- * code.
+ * Call this if the object of a tip is missing. Returns ERR_MISSING.
+ *
+ * If an option such as --all has asked for refs, a ref may have this id. If the
+ * object does not exist at all, sets *err to an error that names this ref. To
+ * find the ref, all refs are read. If this fails, returns another negative
+ * error code. In all other cases, *err is not changed.
  */
 int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 			  struct error *err);

@@ -44,10 +44,10 @@ void serving_copy_close(struct serving_copy *c);
 const struct receive_target *serving_copy_target(const struct serving_copy *c);
 
 /*
- * Returns the repository to serve. If `repo` is a local copy of a repository in
- * a store, returns the repository that was opened again after the copy was
- * brought to the newest generation; it is valid until serving_copy_close().
- * Otherwise returns `repo`.
+ * Returns the repository to serve. Usually this is `repo`. If `repo` is a local
+ * copy of a repository in a store, the copy was updated and opened again. Then
+ * returns the newly opened repository, which is valid until
+ * serving_copy_close().
  */
 const struct repo *serving_copy_repo(const struct serving_copy *c,
 				     const struct repo *repo);

@@ -87,9 +87,9 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
  * reflog lacks an entry, stock Git is not asked.
  *
  * Returns 0, ERR_MISSING if the name is unknown, or ERR_NOMEM. Returns
- * ERR_UNSUPPORTED if stock Git is not installed. Also returns ERR_UNSUPPORTED,
- * with the message of stock Git, if stock Git fails with a fatal error such as
- * "HEAD does not point to a branch".
+ * ERR_UNSUPPORTED if stock Git is not installed. Also returns ERR_UNSUPPORTED
+ * if stock Git fails with a fatal error, such as "HEAD does not point to a
+ * branch"; *err then has this message.
  */
 int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 			   const char *name, struct error *err);
