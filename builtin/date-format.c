@@ -13,9 +13,9 @@
 #include "builtin/date-format.h"
 
 /*
- * Limits of seconds and of time zones, which prevent an overflow of their sum.
- * They exclude no date that can be printed: for dates near SECONDS_MAX,
- * gmtime_r() fails, because the year does not fit an int.
+ * Limits that prevent an overflow when a time zone is added to seconds. A date
+ * near SECONDS_MAX cannot be printed in any case: gmtime_r() fails, because the
+ * year does not fit an int.
  */
 #define SECONDS_MAX ((uint64_t)INT64_MAX / 2)
 #define ZONE_MAX 100000000

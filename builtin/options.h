@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parsing of command-line options by a table, with Git's conventions. Short
- * options may be bundled. Long options are --name=value or --name value. They
- * may be abbreviated if the abbreviation is unique, and may be negated.
- * --no-<name> clears a flag, and sets a string to NULL or a number to 0. The
- * negations of an option called no-<x> are --<x> and --no-no-<x>. "--" or
- * --end-of-options ends the options. Operands may stand between options.
+ * options may be bundled. Long options are --name=value or --name value. A long
+ * option may be abbreviated if the abbreviation is unique. A long option may be
+ * negated: --no-<name> clears a flag, sets a string to NULL, or sets a number
+ * to 0. The negations of an option called no-<x> are --<x> and --no-no-<x>.
+ * "--" or --end-of-options ends the options. Operands may stand between
+ * options.
  */
 #ifndef BUILTIN_OPTIONS_H
 #define BUILTIN_OPTIONS_H

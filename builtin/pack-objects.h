@@ -93,8 +93,8 @@ bool pack_objects_has_revs(const struct pack_objects_args *a);
 
 /*
  * Returns whether the pack goes to a receiver on standard output and contains
- * all objects of the given revisions. Returns false with --non-empty, because a
- * receiver needs a pack even if the pack has no objects.
+ * all objects of the given revisions. Returns false with --non-empty: an empty
+ * pack is then not written, but a receiver needs even an empty pack.
  */
 bool pack_objects_is_for_receiver(const struct pack_objects_args *a);
 

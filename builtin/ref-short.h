@@ -7,10 +7,10 @@
 #include "builtin/store.h"
 
 /*
- * Append the shortest unambiguous form of a full name. If
- * core.warnAmbiguousRefs is true (the default), a short name is unambiguous if
- * it matches no other ref. If the key is false, a short name may match other
- * refs of lower precedence. Returns 0 or a negative error code.
+ * Append the shortest unambiguous form of a full name. By default, a short name
+ * is unambiguous if it matches no other ref. If core.warnAmbiguousRefs is
+ * false, a short name may also match refs of lower precedence. Returns 0 or a
+ * negative error code.
  */
 int ref_short_append(struct buf *out, const struct store *store,
 		     const char *name, struct error *err);

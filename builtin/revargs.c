@@ -647,10 +647,11 @@ static int add_parents(struct rev_args *args, struct rev_list *list,
 }
 
 /*
- * Called if the parents of the revision f->name could not be added. If the name
- * means a missing object, notes the error "bad object <name>" in args->absent,
- * and returns ERR_MISSING. Returns 0 if the object exists, or if the name means
- * no object. Returns another negative error code if reading the object failed.
+ * Called if the parents of the revision f->name could not be added. Returns
+ * ERR_MISSING if the name means a missing object, and sets args->absent to the
+ * error "bad object <name>". Returns 0 if the object exists, or if the name
+ * means no object. Returns another negative error code if the object cannot be
+ * read.
  */
 static int check_family(struct rev_args *args, const struct family *f,
 			struct error *err)
