@@ -176,8 +176,9 @@ int pseudo_fill_note(struct pseudo_fill *pf, uint32_t bit_pos,
 
 /*
  * ORs into `reached` the objects of every candidate whose commits are all
- * reached: each is in `reached`, or was passed to pseudo_fill_note(). Each
- * pseudo-merge is used once. Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * reached. A commit is reached if it is in `reached`, or was passed to
+ * pseudo_fill_note(). Each pseudo-merge is used once. Returns 0, ERR_CORRUPT or
+ * ERR_NOMEM.
  */
 int pseudo_fill_run(struct pseudo_fill *pf, struct bitset *reached,
 		    struct error *err);

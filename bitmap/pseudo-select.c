@@ -277,9 +277,10 @@ static int mark_tips(struct selecting *s)
 }
 
 /*
- * Returns the flags of a tip, which its ancestors get too. A request for all
- * other refs (by a mirror) includes branches and tags. So a branch or tag
- * always covers its ancestors for such a request (OTHERS_COVERED).
+ * Returns the flags of a tip. Its ancestors get these flags, too. Only a mirror
+ * asks for the other refs (OTHER), and it also asks for branches and tags. So
+ * all that a branch or tag reaches counts as covered for other refs
+ * (OTHERS_COVERED).
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {
@@ -304,10 +305,13 @@ static int class_add(struct class_tips *class, const struct history *h,
 }
 
 /*
- * Counts a commit for each class of tips. The commit is counted as saved if a
- * request for all tips of the class would walk it: pseudo-merges make this walk
- * needless. Such a commit is also added to the tips that form pseudo-merges, if
- * it is a tip of the class and no other tip without a bitmap reaches it.
+ * Counts a commit for each class of tips:
+ * - as reached, if a request for all tips of the class reaches the commit;
+ * - as saved, if such a request would also walk the commit, because no bitmap
+ *   contains it. Pseudo-merges make this walk needless.
+ *
+ * A saved commit is added to the tips for pseudo-merges if it is a tip of the
+ * class without a bitmap, and no other such tip reaches it.
  *
  * `above`: the flags from the commit's children. `own`: the flags that the
  * commit has as a tip. Returns 0 or ERR_NOMEM.

@@ -35,14 +35,14 @@
 #define LOOK_RATIO_MOST 2
 
 /*
- * How many commits, walked from the haves back to bitmaps, cost as much as one
- * tree diff. There are two cases:
+ * This number of commits, walked from the haves back to bitmaps, costs as much
+ * as one tree diff. There are two cases:
  * - HAVES_PER_COST: a bitmap of a wanted commit is used. Trees of the walked
  *   commits are then read too.
  * - HAVES_PER_COST_DECIDED: no such bitmap is used. The walked commits are only
- *   decoded. The number is half of what can be decoded in the time of a tree
- *   diff. The reason is that without the trees fewer delta bases are known,
- *   which costs time later.
+ *   decoded. In the time of a tree diff, twice as many commits can be decoded.
+ *   But without their trees, fewer delta bases are known, which costs time
+ *   later.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32
@@ -67,9 +67,9 @@
 /*
  * Limit of the search for bitmaps once the cost of a walk is known: the maximum
  * number of commits to search is COMMITS_IN_VAIN_PER_COST * (REQUEST_COST +
- * cost of the walk). Costs are in tree diffs. The search is in vain if a walk
- * answers the request in the end. It then adds about a fifteenth to the cost of
- * the request.
+ * cost of the walk). Costs are in tree diffs. If a walk answers the request in
+ * the end, the search was in vain, and has added about a fifteenth to the cost
+ * of the request.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3

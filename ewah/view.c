@@ -17,9 +17,10 @@
 #define FRAME_LEN 12
 
 /*
- * Verifies the chain of RLWs. The count `covered` cannot overflow: it is at
- * most 2^26 before each step, and a step adds less than 2^33. Returns 0 or
- * ERR_CORRUPT.
+ * Verifies the chain of RLWs (run-length words, each followed by its literals).
+ * `covered` is the number of words of the uncompressed bitmap so far. It cannot
+ * overflow: it is at most 2^26 before each step, and a step adds less than
+ * 2^33. Returns 0 or ERR_CORRUPT.
  */
 static int check_words(const struct ewah_view *v, struct error *err)
 {
