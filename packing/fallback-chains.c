@@ -25,8 +25,8 @@
 #define GOOD_RATIO 16
 
 /*
- * A limit of object size / GOOD_RATIO is raised to this number of bytes, but
- * not above half of the object's size.
+ * Smallest limit in bytes that results from GOOD_RATIO. If half of the object's
+ * size is less than this number, that half is the limit.
  */
 #define LITTLE 1024
 
@@ -48,10 +48,11 @@ struct chains {
 	struct sort_item *orphans;
 	size_t nr;
 	/*
-	 * Owned; indexed by obj_pos. For an object that is not sent: 1 plus the
-	 * number of the item that replaces it as a delta base; 0: no such item
-	 * is known. This item is the first orphan whose stored delta chain
-	 * contains the object, or the external item of the object itself.
+	 * Owned; indexed by obj_pos: 1 plus the number of the item that
+	 * replaces the object as a delta base; 0: none is known. Used for
+	 * objects that are not sent. The replacement is the external item of
+	 * the object itself, or the first orphan whose stored delta chain
+	 * contains the object.
 	 */
 	uint32_t *heirs;
 };

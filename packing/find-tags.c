@@ -279,9 +279,9 @@ static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
  * sent.
  *
  * With found->near (a prepared answer to a similar request), t->few lacks the
- * objects of this answer. So a target that is not in t->few may still be sent.
- * But if the repack has listed a tag, and the answer does not send this tag,
- * the answer does not have the tag's target either.
+ * objects of this answer. So the function first makes sure that the answer does
+ * not have the target. This is so if the file of prepared answers lists the
+ * tag, and the answer does not send it.
  */
 static bool is_unsent(const struct tagging *t, const struct packing_tag *tag)
 {
@@ -328,8 +328,8 @@ static int visit(struct tagging *t)
 
 /*
  * Read the tags in `unread`. If such a tag points to another tag, send the
- * other tag too. If a ref names each tag of the bitmap index, nothing is read:
- * then each of the other tags was visited by itself.
+ * other tag too. Do nothing if each tag of the bitmap index is named by a ref:
+ * all tags were then visited already.
  */
 static int read_unread(struct tagging *t)
 {

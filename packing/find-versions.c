@@ -41,7 +41,7 @@
 #define BYTES_MAX (UINT64_C(1) << 17)
 
 /*
- * Replaces BYTES_MAX in two cases:
+ * A higher limit (inflated bytes) in place of BYTES_MAX, for two cases:
  * - There is a shallow boundary. The receiver then mostly gets the newest
  *   versions, which are all stored whole.
  * - The delta search groups objects by path. The caller then accepts a longer
@@ -50,13 +50,13 @@
 #define BYTES_MAX_OF_MORE (UINT64_C(1) << 22)
 
 /*
- * A higher limit than BYTES_MAX_OF_MORE. It applies if there is a shallow
- * boundary and the commits to send are few (found->walked_few).
+ * A higher limit (inflated bytes) in place of BYTES_MAX_OF_MORE. It applies if
+ * there is a shallow boundary and few commits are sent (found->walked_few).
  *
- * Exception: with 2 or more commits to send, this limit does not apply to
- * orphans (objects whose stored delta has a base that is not sent). The best
- * delta base of an orphan is then often in another of the sent commits, not
- * among the receiver's objects.
+ * If 2 or more commits are sent, orphans (objects whose stored delta has a base
+ * that is not sent) keep the limit BYTES_MAX_OF_MORE. The best delta base of an
+ * orphan is then often in another of the sent commits, not among the receiver's
+ * objects.
  */
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 

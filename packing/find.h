@@ -283,9 +283,10 @@ int found_take_copies(struct found *found, struct packing_items *items,
 #define FOUND_NEWEST_MAX 4
 
 /*
- * Replaces FOUND_NEWEST_MAX in the search for delta bases if the history has a
- * shallow boundary. The trees of the receiver's commits at the boundary have
- * the best bases, and each branch may have its own commit there.
+ * Maximum number of commits whose trees are read to find delta bases if the
+ * history has a shallow boundary, in place of FOUND_NEWEST_MAX. The trees of
+ * the receiver's commits at the boundary have the best bases, and each branch
+ * may have its own commit there.
  */
 #define FOUND_EDGES_MAX 16
 

@@ -57,9 +57,8 @@ struct kept_delta {
 	/*
 	 * The age of the base when the row was written: the number of
 	 * first-parent commits between HEAD and the commit that has the base.
-	 * 0: the row is a whole copy, or a delta from an old pack. (A repack
-	 * stored the target of such a delta in another form, so that clones of
-	 * depth 1 are cheap, and kept the delta here.)
+	 * 0: the row is a whole copy, or a delta that a repack took from an old
+	 * pack.
 	 */
 	uint32_t step;
 	/*
