@@ -251,13 +251,12 @@ int ref_transaction_add(struct ref_transaction *tx,
  * After an error nothing is locked and the transaction is closed. With
  * keep_going, failed changes are left out and 0 is returned. Errors:
  *
- * - ERR_INVALID: a change cannot be made. `result` and `error` of the change
- *   and *err have Git's text.
+ * - ERR_INVALID: a change cannot be made. The field `result` of the change says
+ *   why. Its field `error` and *err have Git's text.
  * - ERR_DENIED: another process has the lock of packed-refs or of a stack of
  *   tables.
  * - ERR_DENIED, even with keep_going or without changes: the repository is in a
- *   quarantine (repo_check_quarantine()), or is a copy without
- *   options.publish.
+ *   quarantine (repo_check_quarantine()), or is a copy without options.publish.
  * - ERR_CORRUPT: packed-refs or a table is damaged.
  * - ERR_IO, ERR_NOMEM, or the return value of on_state.
  * - ERR_UNSUPPORTED: options.publish is set, and refs are not in tables.
