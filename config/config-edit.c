@@ -78,8 +78,8 @@ static void read_line(struct line *line, const struct buf *text, size_t start,
 	const char *p = text->data;
 
 	/*
-	 * A struct line begins at `start`, so it includes blank lines before
-	 * the text of the line.
+	 * The struct line also covers blank lines before the text: it begins at
+	 * `start`.
 	 */
 	*line = (struct line){.start = start};
 	line->end = find_end(text, at,

@@ -492,11 +492,12 @@ static bool parse_number(const char *p, size_t len, size_t *n)
 }
 
 /*
- * Resolves a name that find_peel() has parsed. If the object cannot be peeled
- * to the type, all text after the last "@{" counts as a date, as in stock Git.
- * For example, if main@{yesterday} is no tag, "main@{yesterday}^{tag}" means
- * main@{yesterday}, because the parser of dates ignores the rest of the text. A
- * text that begins with "-" is no date. Returns 0 or a negative error code.
+ * Resolves a name with a suffix like ^{tag}, which find_peel() has parsed. If
+ * there is no such object, takes all text after the last "@{" for a date, as
+ * stock Git does. For example, if main@{yesterday} is no tag,
+ * "main@{yesterday}^{tag}" means main@{yesterday}: the parser of dates ignores
+ * the rest of the text. A text that begins with "-" is no date. Returns 0 or a
+ * negative error code.
  */
 static int resolve_peel(struct resolver *r, struct oid *out, const char *name,
 			size_t len, size_t open, size_t type_len)
@@ -601,8 +602,8 @@ static int peel_to_tree(const struct resolver *r, struct oid *oid,
 	int ret = odb_peel(r->reader, oid, oid, &type, r->err);
 
 	/*
-	 * As in stock Git, the error for a missing object is the same as for an
-	 * object without the path.
+	 * If the object is missing, the error says that the path does not exist
+	 * in it, as in stock Git.
 	 */
 	if (ret == ERR_MISSING)
 		return no_path(r, colon + 1, rev_len);

@@ -243,8 +243,8 @@ int repo_enter(struct repo_place *place, const char *path, bool exact,
 	int ret = 0;
 
 	/*
-	 * `base` is NULL if memory ran out. But for a path "~name" it is also
-	 * NULL if there is no such user; in this case, no repository is found.
+	 * If `base` is NULL, memory ran out. But for a path "~name", the reason
+	 * is usually that there is no such user. Then no repository is found.
 	 */
 	if (!base && *path != '~')
 		return error_nomem(err);
