@@ -434,9 +434,10 @@ unsigned admission_queue_ahead(const struct admission_queue *q, int nr)
 	unsigned before = waiting_before(q, t), ahead = before;
 
 	/*
-	 * A flow is the requests of one principal in one network. Flows take
-	 * turns. `before` tickets of t's own flow run before `t`. So each other
-	 * flow gets at most `before` + 1 turns before `t`.
+	 * Flows (the requests of one principal in one network) take turns.
+	 * `before` tickets of t's own flow run before `t`. In this time each
+	 * other flow gets as many turns, or one more if it has had less
+	 * service.
 	 */
 	for (unsigned i = 0; !t->is_push && i < q->account_end; i++) {
 		const struct admission_account *a = &q->accounts[i];

@@ -244,9 +244,12 @@ void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 void admission_queue_resume(struct admission_queue *q, int nr);
 
 /*
- * Makes a running ticket wait again, so that another one can run. Does this
- * only if the ticket has used up its slice of time, and another principal has
- * had less service and waits for a token. Returns whether the ticket waits now.
+ * Called while the work of a ticket runs. Makes the ticket wait again if it has
+ * used up its slice of time, and one of these is true:
+ * - it is an EXPRESS ticket, which needs no token;
+ * - all tokens are taken, and a ticket of another principal should get a token.
+ *
+ * Returns whether the ticket waits now.
  */
 bool admission_queue_yield(struct admission_queue *q, int nr, uint64_t now_ns);
 
