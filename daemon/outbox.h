@@ -38,8 +38,9 @@
 #define OUTBOX_ITEM_MAX 256
 
 /*
- * maximum number of packets in a group, and maximum bytes of a group whose data
- * are not in packets
+ * The bytes of a span are sent in groups. A group has at most
+ * OUTBOX_GROUP_PACKETS packets, or at most OUTBOX_GROUP_BYTES bytes if the span
+ * has no packets.
  */
 #define OUTBOX_GROUP_PACKETS 16
 #define OUTBOX_GROUP_BYTES ((size_t)1 << 20)
@@ -87,9 +88,8 @@ int outbox_add_literal(struct outbox *box, const void *bytes, size_t len);
 int outbox_add_span(struct outbox *box, const struct serve_span *span);
 
 /*
- * Returns the number of unsent bytes. This includes the heads and ends of HTTP
- * chunks that are in literals already. For spans, heads and ends are added
- * later, and are not counted.
+ * Returns the number of unsent bytes. In literals, the heads and ends of HTTP
+ * chunks count, too. Those of spans are added later, and do not count.
  */
 uint64_t outbox_unsent(const struct outbox *box);
 

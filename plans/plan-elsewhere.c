@@ -39,9 +39,10 @@ static int tell(void *ctx, const bool *left_out, const struct oid *pack,
 	struct plan_elsewhere *e = ctx;
 
 	/*
-	 * The plan must contain the length of the lacking pack. The length is
-	 * known only for the pack about which packing_send() has asked last. If
-	 * `pack` is another pack, the plan stays incomplete and is not used.
+	 * `pack` is left out of the sent pack, and the plan must contain its
+	 * length. The length is known only if `pack` is the pack about which
+	 * packing_send() has asked last. Otherwise the plan stays incomplete
+	 * and is not used.
 	 */
 	if (pack && oid_equal(pack, &e->asked)) {
 		e->absent->pack = *pack;
@@ -70,10 +71,9 @@ struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 /* ---- telling */
 
 /*
- * Looks up each object that the plan's pack lacks in the list e->oids, and sets
- * left_out[i] for its index `i`. Returns false if an object is not in the list.
- * The lacking objects are usually in the order of the list, so the search is
- * short.
+ * Finds in e->oids the objects that the plan's pack lacks (absent->blobs), and
+ * sets left_out[i] for the index `i` of each. Returns false if an object is not
+ * in e->oids. Both lists usually have the same order, so each search is short.
  */
 static bool mark(bool *left_out, const struct plan_absent *absent,
 		 const struct packing_elsewhere *e)

@@ -9,10 +9,11 @@
 #include "repo/shallow.h"
 
 /*
- * A request with more haves than this number keeps all of them. With fewer
- * haves, those that are parents of other haves are removed, for which commits
- * must be read. Reading more commits would take longer than most plans (cached
- * responses) save. A client of stock Git sends 16 haves first.
+ * If a request has at most this number of haves, those that are parents of
+ * other haves are removed. For this, the commits of the haves are read. If it
+ * has more haves, all are kept: reading more commits would take longer than
+ * most plans (cached responses) save. A client of stock Git sends 16 haves
+ * first.
  */
 #define HAVES_MAX 64
 

@@ -367,9 +367,9 @@ static void read_heir(struct master *m)
 
 /*
  * Called when the helper process (struct daemon_successor) that started the new
- * master has ended. `status` is the exit status of the helper. If SIGTERM ended
- * the helper, this master had sent the signal, because the new master serves.
- * Any other status means that the new master has crashed, or could not start.
+ * master has ended. `status` is the exit status of the helper. SIGTERM: this
+ * master has ended the helper, because the new master serves or this master has
+ * to end. Any other status: the new master has crashed, or could not start.
  */
 static void note_successor_end(struct master *m, pid_t pid, int status)
 {
