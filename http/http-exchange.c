@@ -70,10 +70,10 @@ int http_may_get_files(const struct http_exchange *x, struct error *err)
 				  : 0;
 
 	/*
-	 * visible_is_limit() has failed. If the configured limit is malformed,
-	 * report the error. Otherwise objects/info/alternates cannot be read.
-	 * In this case the repository cannot borrow objects from others, so its
-	 * own files may be served.
+	 * If visible_is_limit() fails and no limit is configured,
+	 * objects/info/alternates cannot be read. The repository then cannot
+	 * borrow objects from others, so its own files may be served. All other
+	 * errors are reported.
 	 */
 	if (ret < 0 && (ret == ERR_NOMEM ||
 			config_find(&x->repo->config, VISIBLE_LIMIT_KEY)))

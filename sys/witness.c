@@ -54,7 +54,7 @@ struct sys_witness_entry {
 	/*
 	 * true: the listing need not be compared again. When it was compared
 	 * last, the directory had been unchanged for long. So any later change
-	 * gives the directory a different modification time.
+	 * gives the directory a different change time.
 	 */
 	atomic_bool is_proven;
 };

@@ -167,10 +167,9 @@ struct summary {
 	 */
 	uint64_t suspended_ns;
 	/*
-	 * `tap` as it was at an earlier time, to compute the costs of the
-	 * current request. The durations are those at the beginning of this
-	 * request, and the byte counts are those at the end of the request
-	 * before.
+	 * Earlier values of `tap`, to compute the costs of the current request:
+	 * the durations at the beginning of this request, and the byte counts
+	 * at the end of the previous one.
 	 */
 	struct pktline_tap base;
 	enum summary_phase phase;

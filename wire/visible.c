@@ -261,9 +261,9 @@ static int sort_tips(struct visible *v, struct error *err)
 }
 
 /*
- * Load the object of HEAD into v->head. If has_head is set, this object is the
- * first hint. If not, or if HEAD names a commit that is loaded already, does
- * nothing. Returns 0 or a negative error code.
+ * If has_head is set, the first hint is the object of HEAD: load it into
+ * v->head. Otherwise, or if v->head has a commit already, do nothing. Returns 0
+ * or a negative error code.
  */
 static int sort_head(struct visible *v, struct error *err)
 {
