@@ -10,7 +10,7 @@
 #include "pack/ids.h"
 
 enum {
-	/* maximum number of ids in a range, on average */
+	/* the average range has at most about this number of ids */
 	IDS_PER_RANGE = 4,
 	BITS_MIN = 8,
 };

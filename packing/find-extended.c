@@ -309,8 +309,8 @@ static int walk_new(struct extending *x, struct error *err)
 
 /*
  * Search the history of the boundary commits for those wants of the prepared
- * answer (a stored response) that were not reached yet. Such a want is found if
- * its branch was moved forward to another commit of the answer.
+ * answer (a stored response) that were not reached yet. For example, the branch
+ * of such a want was moved forward to another commit of the answer.
  */
 static int walk_old(struct extending *x, struct error *err)
 {

@@ -36,9 +36,9 @@ struct status_store {
 	 */
 	uint64_t answered;
 	/*
-	 * how many requests of clients got the local copy of a repository in
-	 * each way, for example because the copy was there already
-	 * (stored_lookup_name())
+	 * counts of requests of clients, one for each way to get the local copy
+	 * of a repository (stored_lookup_name()); for example, the copy was
+	 * there already
 	 */
 	struct status_count lookups[STATUS_COUNTS_MAX];
 	size_t lookup_nr;
