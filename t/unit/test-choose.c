@@ -168,9 +168,10 @@ static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
 }
 
 /*
- * Only the newest commit of the main line is a tip. The chosen bitmaps must not
- * be larger than the bitmaps of a plain selection, but more than half as large.
- * For the second comparison, each bitmap counts as four words larger.
+ * Only the newest commit of the main line is a tip. The chosen bitmaps must be
+ * at most as large as the bitmaps of a plain selection, and more than half as
+ * large. The second comparison also counts the four words that each bitmap adds
+ * to the file besides its own words.
  */
 static void within_the_budget(void **state)
 {

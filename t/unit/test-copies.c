@@ -154,7 +154,7 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/* The hint of the copy does not prove that the store has the record. */
+	/* The copy was made from the hint: its record is not proved yet. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);

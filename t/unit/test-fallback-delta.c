@@ -141,8 +141,8 @@ static void others_stay_as_they_are(void **state)
 	text[0] = '4';
 	add_pair(&p, text, text + 4, strlen(text + 4), OBJ_BLOB);
 	/*
-	 * In the last pair, the receiver does not have the old version: it is
-	 * sent, too.
+	 * The old version of the last pair is sent, too, because the receiver
+	 * does not have it.
 	 */
 	p.d.list.items[p.d.list.nr - 1].is_external = false;
 	run(&p);

@@ -324,8 +324,8 @@ static void several_answers(void **state)
 	randrepo_ref(&n.h.r, "refs/heads/next", commit_files(&n, 30, 48));
 	main_tip = commit_files(&n, 0, 48);
 	/*
-	 * The repack finds no deltas. So it stores a prepared answer for each
-	 * of the two tips.
+	 * With pack.window = 0, no file is a delta of a file of the other tip.
+	 * So the repack stores a prepared answer for each of the two tips.
 	 */
 	randrepo_store(&n.h.r);
 	repack(&n, main_tip, config);

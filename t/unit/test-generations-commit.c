@@ -320,7 +320,7 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/* A retired (emptied) record has no token. Its parent is compared. */
+	/* A retired (emptied) record has no token, so parents are compared. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
@@ -744,7 +744,7 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/* An answer is lost, but the time is over: no second put. */
+		/* The answer is lost, and it is too late for a second put. */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;

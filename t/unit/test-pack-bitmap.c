@@ -126,9 +126,8 @@ static void inexact_queries(void **state)
 		walk_tips_release(&haves);
 	}
 	/*
-	 * An inexact query must give an exact result if a want or a have is a
-	 * tree or a blob. exact_nr counts the requests with such a have and no
-	 * such want.
+	 * Enough requests had a tree or a blob among their haves, and none
+	 * among their wants.
 	 */
 	assert_true(exact_nr > 20);
 	bitmaprepo_close(&b);

@@ -141,9 +141,8 @@ static void test_pack(void **state)
 	assert_true(a.has_pack && oid_equal(&a.pack, &a.offered));
 	/*
 	 * tell() must not be called for a client that cannot use the plan
-	 * (cached response). This is so if the pack has another length, if the
-	 * client can download only another pack or only objects, and if it can
-	 * download nothing.
+	 * (cached response). In turn, the pack has another length, or the
+	 * client can download only objects, only another pack, or nothing.
 	 */
 	absent.pack_len = 51;
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);

@@ -563,7 +563,8 @@ static void hash_of_order(void **state)
 	for (uint32_t pos = 0; pos < NR; pos++) {
 		store_be32(be, pack_rev_idx_pos(&pack.rev, pos));
 		/*
-		 * the objects of both places, and the object after each of them
+		 * the positions of both places, and the position after each
+		 * place
 		 */
 		if ((pos >= 3 && pos <= 703) || (pos >= 900 && pos <= 902))
 			hash_update(&hash, be, sizeof(be));

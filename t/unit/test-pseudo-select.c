@@ -274,8 +274,8 @@ static void make_line(struct sample *s)
 
 /*
  * The tips of a class (branches and tags, or other refs) get pseudo-merges only
- * if these save enough work. A walk must then visit at least
- * 1/PSEUDO_DEFAULT_SAVED_PART fewer of the commits that the tips reach. This
+ * if these save enough work. The number of commits that a walk saves must be at
+ * least 1/PSEUDO_DEFAULT_SAVED_PART of the commits that the tips reach. This
  * estimate ignores bitmaps of commits that are no tips.
  */
 static void worth_it(void **state)

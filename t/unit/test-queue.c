@@ -194,8 +194,8 @@ static void test_express(void **st)
 	assert_int_equal(state(q, second), ADMISSION_WAITING);
 	assert_int_equal(state(q, other), ADMISSION_EXPRESS);
 	/*
-	 * There is also a limit for the express requests of all principals
-	 * together.
+	 * At most two requests may run without a token at a time, as many as
+	 * there are tokens.
 	 */
 	add(q, "c", "n", 100);
 	assert_int_equal(grant_all(q, 0), 0);

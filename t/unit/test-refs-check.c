@@ -285,9 +285,9 @@ static void test_link_to_link(void **state)
 }
 
 /*
- * c.failed says that an earlier check has failed. The rules ignore names that
- * are invalid. Nevertheless, a target with an invalid name must give the
- * warning that it is no ref, and c.failed must stay set.
+ * c.failed says that an earlier check has failed. The rules ignore targets with
+ * an invalid name. But such a target is also no ref. For this, there must be a
+ * warning, and c.failed must stay set.
  */
 static void test_target_after_failure(void **state)
 {

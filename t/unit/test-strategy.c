@@ -261,8 +261,7 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 		    plan->have_commits <= 64 + 8 * plan->want_commits);
 	/*
 	 * A walk is preferred only if the next bitmap is so far from the have
-	 * that finding it costs more than it saves. The plan states the
-	 * distance, because all commits are in the index.
+	 * that finding it costs more than it saves.
 	 */
 	if (walks) {
 		assert_true(back > most);
