@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands. The files of a command only parse arguments, call the rooms
- * that do the work, and print.
+ * The commands. The files of a command only parse arguments and print. They
+ * call functions of other directories, which do the work.
  *
  * The main program applies the options before the command's name (-C, -c,
  * --git-dir, ...) by changing the directory and the environment. So a command

@@ -204,9 +204,9 @@ static int take_rev(struct run *r, const char *arg)
 		return error_set(r->err, ERR_UNSUPPORTED,
 				 "'%s' is not supported yet", arg);
 	/*
-	 * If the argument names a missing object, rev_args_add() has noted this
-	 * in r->revs.absent, and its error stays. Otherwise, replace the error
-	 * by the message of stock Git.
+	 * If rev_args_add() has set r->revs.absent, the argument names a
+	 * missing object, and the error says so. Replace other errors by the
+	 * messages of stock Git.
 	 */
 	if (ret < 0 && r->revs.absent.code == was_absent)
 		return name_nothing(r, arg);

@@ -206,8 +206,8 @@ static int be_bare(void)
 /*
  * If argv[*next] is `option`, returns the argument of the option and moves
  * *next past it. Returns NULL if argv[*next] is another word, or if the
- * argument is missing. The argument may follow '=' in the same word. If
- * attached_only is false, the argument may also be the next word.
+ * argument is missing. The argument of a long option may follow '=' in the same
+ * word. If attached_only is false, the argument may also be the next word.
  */
 static const char *take_arg(const char *const *argv, int *next,
 			    const char *option, bool attached_only)

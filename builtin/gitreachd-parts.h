@@ -48,14 +48,14 @@ void gitreachd_legacy_release(struct gitreachd_legacy *legacy);
 
 /*
  * Fork if this process replaces an older server process (the predecessor). The
- * child becomes the new server. The parent only waits for the child. If the
- * child fails to start, the parent exits with the child's exit code, which the
- * predecessor sees. If the child starts to serve, the predecessor ends the
- * parent (see struct daemon_successor).
+ * child becomes the new server. The parent waits for the child. When the child
+ * serves, the predecessor ends the parent (see struct daemon_successor). If the
+ * child ends earlier, the parent must exit with the child's exit code. The exit
+ * code tells the predecessor that the new server has failed to start.
  *
- * Returns 0 in the child. Without a predecessor, does not fork and returns 0.
- * Returns 1 in the parent if the child has ended with the exit code *code.
- * Returns ERR_IO if forking or waiting fails.
+ * Returns 0 in the process that shall serve: the child, or this process if
+ * there is no predecessor. Returns 1 in the parent, after the child has ended
+ * with the exit code *code. Returns ERR_IO if forking or waiting fails.
  */
 int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 		   struct error *err);

@@ -166,8 +166,9 @@ int help_list_cmds(const char *groups, struct trace *trace)
 /* ---- pages */
 
 /*
- * Returns whether stock Git should show the help page: the user wants another
- * form than a manual page (--web, --info), and the command exists in stock Git.
+ * Returns whether stock Git should show the help page: help.format asks for
+ * another form than a manual page, --man is not given, and both gitreach and
+ * stock Git have the command.
  */
 static bool wants_other_form(const struct help_args *args,
 			     const struct config *config)

@@ -69,12 +69,15 @@ __attribute__((format(printf, 2, 3))) static int set(struct place *place,
 }
 
 /*
- * Sets or unsets GIT_DIR for the hook. The user's value of GIT_DIR is kept if
- * the hook runs in the working directory; elsewhere, a relative path would be
- * wrong. In a work tree with its own ".git", the variable is unset, because the
- * hook finds ".git" by itself. This is not done if the environment or the
- * configuration names the work tree. `prefix` is the path of the working
- * directory in the work tree, or NULL.
+ * Keeps, unsets or sets GIT_DIR for the hook.
+ *
+ * The user's value of GIT_DIR is kept if the hook runs in the working
+ * directory; elsewhere, a relative path would be wrong. The variable is unset
+ * if the hook finds the ".git" of the work tree by itself, and neither the
+ * environment nor the configuration names the work tree. Otherwise, the
+ * variable is set to the git directory.
+ *
+ * `prefix` is the path of the working directory in the work tree, or NULL.
  */
 static int set_git_dir(struct place *place, const struct repo *repo,
 		       const char *prefix)

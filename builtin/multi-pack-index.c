@@ -431,9 +431,9 @@ static int write_again(struct object_dir_call *call)
  * If the options select several packs, repack them into one. Returns 1 if a
  * pack was written, 0 if not, or a negative error code.
  *
- * *packing is set to true when the making of the new pack begins. Stock Git
- * makes the pack in a child process, and prints errors from there in another
- * form. The caller does the same.
+ * Sets *packing to whether this function has begun to make the new pack. Stock
+ * Git makes the pack in a child process, and prints one more message if this
+ * process fails. So the caller needs *packing to print the same messages.
  */
 static int repack_now(const struct call *c, bool *packing, struct error *err)
 {

@@ -66,9 +66,10 @@ void pack_args_check_islands(struct pack_args *args,
 }
 
 /*
- * Choose how objects are grouped for the delta search. --path-walk and
- * --no-path-walk set the grouping. Without a grouping by --path-walk, version 2
- * of --name-hash-version sets it, and version 1 does not.
+ * Apply the options to *grouping: how objects are grouped for the delta search.
+ * At first, *grouping has the value of the configuration. --path-walk and
+ * --no-path-walk replace it. If objects are still not grouped,
+ * --name-hash-version=2 groups them.
  */
 static void apply_grouping(enum path_grouping *grouping,
 			   const struct pack_args *args)

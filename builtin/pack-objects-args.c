@@ -283,9 +283,9 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 				    "--unpack-unreachable");
 	a->revs = pack_objects_has_revs(a);
 	/*
-	 * Without --stdin-packs and --cruft, a --filter is no error. As in
-	 * stock Git, it has an effect only on revisions, not on a list of
-	 * objects.
+	 * If neither option is given, --filter is always accepted. As in stock
+	 * Git, the filter is ignored if standard input is a list of objects,
+	 * not of revisions.
 	 */
 	if (!a->stdin_packs && !a->cruft)
 		return 0;

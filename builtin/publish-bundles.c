@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes bundles of all branches and tags that clients see, and lists them.
+ * Makes bundles of all branches and tags that clients see, and a list of these
+ * bundles. `git bundle create` writes the bundles.
  *
- * After each repack, a new first bundle is made, with all branches and tags.
- * Each further bundle, up to BUNDLE_LIST_MAX, has the commits that the list
- * lacks.
+ * The first bundle has all branches and tags. Each further bundle has the
+ * commits that the list lacks. If the list already has BUNDLE_LIST_MAX bundles,
+ * a new second bundle replaces all bundles except the first.
  *
- * A client downloads the bundles whose creationToken is higher than the highest
- * that it knows. A new first bundle gets the highest creationToken of the old
- * list, so clients that have the old bundles do not download it. They download
- * only the new second bundle, which has the commits that the old list lacks.
- *
- * When the list is full, a new second bundle replaces all bundles except the
- * first. It has all commits that the first bundle lacks. `git bundle create`
- * writes the bundles.
+ * After each repack, a new list is made. A client downloads only the bundles
+ * whose creationToken is higher than all tokens that it knows. The new first
+ * bundle has the highest token of the old list. So clients that have the old
+ * bundles do not download the new first bundle. They download only the new
+ * second bundle, which has the commits that the old list lacks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -458,8 +456,9 @@ static int has_changed(struct bundling *b)
 
 /*
  * Update the list of bundles. Returns 0, the positive exit code of `git bundle
- * create`, or a negative error code. Sets *again to true if refs have changed
- * during this try, so that the caller should try again.
+ * create`, or a negative error code. Sets *again to true if `git bundle create`
+ * has failed and refs have changed during this try: the caller should try
+ * again.
  */
 static int try_update(struct bundling *b, uint64_t now, bool *again)
 {

@@ -139,9 +139,9 @@ static int check_storage(struct run *r)
 
 /*
  * Expires the reflog of a ref. If this fails, prints an error and sets r->code.
- * Returns 0 to go on with other reflogs. Returns 1 to stop: the storage of refs
- * is damaged, or an object is damaged that --stale-fix needs. Stock Git stops
- * in these cases, too.
+ * Returns 1 to stop, as stock Git does: the storage of refs is damaged, or
+ * --stale-fix is given and the error is not ERR_DENIED (the reflog is locked,
+ * for example). Otherwise returns 0 to go on with other reflogs.
  */
 static int expire_one(void *ctx, const char *name)
 {

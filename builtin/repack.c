@@ -265,13 +265,13 @@ static int parse_cruft_numbers(struct pack_args *packing,
 }
 
 /*
- * Decide whether to write a bitmap index. An option on the command line has
- * precedence over the configuration. If neither is given, a bitmap index is
- * written in a bare repository if all objects are packed and --write-midx is
- * not given.
+ * Decide whether to write a bitmap index. The command line decides first, then
+ * the configuration. By default, a bitmap index is written if three conditions
+ * are true: the repository is bare, all objects are repacked, and --write-midx
+ * is not given.
  *
- * Without --write-midx, the new pack must have all objects. If it will not,
- * asking for a bitmap index is an error.
+ * Without --write-midx, a bitmap index needs all objects in the new pack. So it
+ * is an error to ask for a bitmap index if only some objects are repacked.
  */
 static int load_bitmap_option(struct repack_options *o, const struct args *a,
 			      const struct repo *repo, struct error *err)

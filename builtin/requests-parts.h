@@ -72,8 +72,8 @@ struct requests_group {
 
 struct requests_table {
 	/*
-	 * borrowed: name of the JSON member by whose values requests are
-	 * grouped
+	 * borrowed: name of a JSON member of the records; requests with the
+	 * same value of this member are one group
 	 */
 	const char *by;
 	struct requests_group *groups; /* owned */

@@ -169,10 +169,10 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * Follow a chain of tags from the object *oid to the first object that is
- * missing. Returns 1 if *oid is now the id of the missing object. Returns 0 if
- * the first object of the chain is the missing one. Returns a negative error
- * code if the chain ends at an object that exists, or after another error.
+ * Follow tags, starting at the object *oid, until an object is missing. Returns
+ * 0 if the object *oid itself is missing. Returns 1 if a tag leads to a missing
+ * object, and sets *oid to the id of this object. Returns a negative error code
+ * if no object is missing, or after another error.
  */
 static int follow_tags(struct rev_list_run *r, struct oid *oid)
 {
@@ -567,9 +567,9 @@ static int note_rest(struct showing *s)
 }
 
 /*
- * A tree that the arguments name is listed even if the filter would exclude it.
- * The exception is the root tree of a listed commit: apply the filter to such a
- * tree.
+ * By default, the filter does not apply to a tree that the arguments name.
+ * Apply the filter to such a tree if it is also the root tree of a commit in
+ * `commits`. Returns 0 or a negative error code.
  */
 static int filter_roots(struct rev_list_run *r, const uint32_t *commits,
 			size_t nr)

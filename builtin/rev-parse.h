@@ -90,10 +90,11 @@ void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 			const struct oid *oid, const char *name);
 
 /*
- * Print a broken ref like a revision whose id is zeros. The first `trim` bytes
- * of the name are not printed. If full or short names are requested, prints the
- * name only if the value of the ref is an id of zeros. For other broken refs,
- * prints a warning.
+ * Print a broken ref. Usually, the ref is printed like a revision whose id is
+ * zero; the first `trim` bytes of the name are left out.
+ *
+ * With --symbolic-full-name or --abbrev-ref, prints the name if the value of
+ * the ref is a zero id. Otherwise prints a warning.
  */
 void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
 

@@ -112,13 +112,14 @@ void rev_args_release(struct rev_args *args);
 int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
 
 /*
- * Parse all lines of standard input. If takes_paths is set, paths may follow
- * after "--". A "--not" in a line applies only to later lines, and a "--not" on
- * the command line does not apply to lines.
+ * Parse the lines of standard input, up to the first empty line. If takes_paths
+ * is set, paths may follow after "--". A "--not" in a line applies only to
+ * later lines. A "--not" on the command line does not apply to lines.
  *
- * Returns 0 or a negative error code. If args->input is NULL, a child process
- * of stock Git resolves the names that gitreach cannot resolve, and an unknown
- * option is ERR_INVALID. Otherwise, an unknown option is ERR_UNSUPPORTED.
+ * Returns 0 or a negative error code. If args->input is set, the caller can run
+ * stock Git: then an unknown option, or a name that only stock Git can resolve,
+ * is ERR_UNSUPPORTED. If args->input is NULL, a child process of stock Git
+ * resolves such a name, and an unknown option is ERR_INVALID.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
 
@@ -129,12 +130,13 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err);
 int rev_args_check(const struct rev_args *args, struct error *err);
 
 /*
- * Call this if the object of a tip is missing. Returns ERR_MISSING.
+ * Call this if the tip *oid could not be added, because an object is missing.
+ * If the missing object is *oid itself, and --all or a similar option was
+ * given, sets *err to "bad object <ref>", with a ref that has the id *oid. If
+ * there is no such ref, and in other cases, *err is not changed.
  *
- * If an option such as --all has asked for refs, a ref may have this id. If the
- * object does not exist at all, sets *err to an error that names this ref. To
- * find the ref, all refs are read. If this fails, returns another negative
- * error code. In all other cases, *err is not changed.
+ * Returns ERR_MISSING, or another negative error code if the refs cannot be
+ * read.
  */
 int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
 			  struct error *err);

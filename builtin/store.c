@@ -209,8 +209,8 @@ static int explain_by_stock(const struct repo *repo, const char *name,
 }
 
 /*
- * Works like explain_by_stock(), for a name that begins with "^". Stock Git
- * does not resolve such a name, either, because no object has such a name.
+ * Let stock Git explain why it does not resolve a name that begins with "^". No
+ * object has such a name. Returns the same values as explain_by_stock().
  */
 static int explain_excluded(const struct repo *repo, const char *name,
 			    struct error *err)

@@ -80,16 +80,15 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 
 /*
  * Let a child process of stock Git resolve a name that only stock Git can
- * resolve. Use this in a command that has read or printed something, so that
- * stock Git cannot replace it any more.
+ * resolve. Use this in a command that has already read input or printed output.
+ * Stock Git cannot run in place of such a command any more.
  *
- * `err` is NULL or has the error of store_resolve(). If this error says that a
- * reflog lacks an entry, stock Git is not asked.
- *
- * Returns 0, ERR_MISSING if the name is unknown, or ERR_NOMEM. Returns
- * ERR_UNSUPPORTED if stock Git is not installed. Also returns ERR_UNSUPPORTED
- * if stock Git fails with a fatal error, such as "HEAD does not point to a
- * branch"; *err then has this message.
+ * `err` is NULL or has the error of store_resolve(). Returns 0 if *oid is set,
+ * ERR_MISSING if the name is unknown, or ERR_NOMEM. Returns ERR_UNSUPPORTED,
+ * without asking stock Git, if stock Git is not installed, or if *err says that
+ * a reflog lacks an entry. Also returns ERR_UNSUPPORTED if stock Git fails with
+ * another error, such as "HEAD does not point to a branch"; *err then has this
+ * message.
  */
 int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 			   const char *name, struct error *err);

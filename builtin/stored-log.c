@@ -43,8 +43,8 @@ struct entry {
 	uint64_t added;
 	/*
 	 * true: `changes` has the changed refs. false: the changes are not
-	 * known, because the parent generation was deleted: its files, or the
-	 * content of its record.
+	 * known, because a garbage collection has deleted the parent
+	 * generation.
 	 */
 	bool has_changes;
 	struct stored_changes changes;
@@ -207,10 +207,10 @@ static int show(struct log *log, const struct generation *before,
 			ret = stored_changes_find(&e.changes, log->cache,
 						  log->place, old, g, log->err);
 		/*
-		 * A file of the older generation was deleted, although the
-		 * record of this generation still exists. A garbage collection
-		 * in a full store deletes files before it replaces the records.
-		 * So print the entry without its changes.
+		 * A file of the generation `old` was deleted, although the
+		 * record of `old` still exists: in a full store, a garbage
+		 * collection deletes files before it replaces records. Print
+		 * `g` without its changes.
 		 */
 		if (ret == ERR_MISSING) {
 			e.has_changes = false;

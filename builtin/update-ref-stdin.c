@@ -192,8 +192,9 @@ int update_ref_value(struct oid *out, const struct store *store,
 	if (ret == ERR_IO || ret == ERR_CORRUPT || ret == ERR_NOMEM)
 		return ret;
 	/*
-	 * The value is the name of a ref that holds zeros, so it names no
-	 * object. Only zeros that the user typed mean: delete the ref.
+	 * If the id is zero here, `name` is a ref whose value is a zero id, so
+	 * it names no object. Only a zero id that the user has typed means:
+	 * delete the ref.
 	 */
 	return ret >= 0 && !oid_is_zero(out);
 }
