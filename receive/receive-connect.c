@@ -119,9 +119,9 @@ static int visit_parents(struct check *k, struct oidset *seen,
 
 /*
  * Visit one kind of tips (new values of refs). If `is_new`, visit the tips that
- * came with the push. Otherwise add the tips that existed before the push to
- * the frontier. These are not added to push.boundary, which lists only parents
- * of commits of the push.
+ * came with the push. Otherwise take the tips that the repository had before,
+ * and add them to the frontier, but not to push.boundary: that list has only
+ * parents of commits of the push.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {

@@ -153,7 +153,8 @@ static int take_apart(struct receive_objects *o, struct receive *r,
 
 /*
  * Callbacks for indexing a pack if clients may know only of reachable objects
- * (is_limit): a delta base that the client may not know of counts as missing.
+ * (is_limit): a delta base that the client is not allowed to know of counts as
+ * missing.
  */
 struct seen_only {
 	/* the callbacks without the restriction to reachable objects */
@@ -179,8 +180,8 @@ static int seen_compare(void *ctx, unsigned thread_nr, const struct oid *oid,
 }
 
 /*
- * Read a delta base. If the client may not know of the object, the base counts
- * as missing.
+ * Read a delta base. If the client is not allowed to know of the object, the
+ * base counts as missing.
  */
 static int seen_base(void *ctx, const struct oid *oid, enum object_type *type,
 		     void **data, size_t *len, struct error *err)

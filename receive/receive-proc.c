@@ -407,10 +407,9 @@ static void forward_errors(struct proc *p)
 
 /*
  * Do one of the two tasks of struct proc; each task runs in a thread of its
- * own. The result is always 0: an error of one task could keep the other task
- * from starting, and the hook's standard error would be lost. At the end of the
- * talk, the hook's input is closed, so that the hook knows that nothing more
- * will come.
+ * own. Returns 0 even after an error: otherwise the other task might not start,
+ * and the hook's standard error would be lost. At the end of the talk, the
+ * hook's input is closed. So the hook knows that nothing more will come.
  */
 static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 		   struct error *err)

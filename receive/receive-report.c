@@ -85,8 +85,9 @@ int receive_report(struct receive *r, const char *failure, struct error *err)
 	}
 	pktline_writer_init(&w, &io);
 	/*
-	 * Count in a copy of the connection's counters. The connection itself
-	 * counts the bytes when the side band sends the packets.
+	 * Trace the packets of the report, but count their bytes only in a copy
+	 * of the connection's counters: the connection counts these bytes when
+	 * the side band sends them.
 	 */
 	if (r->peer.out.tap) {
 		tap = *r->peer.out.tap;
