@@ -23,8 +23,8 @@ struct crossing_report {
 	/* number of deltas in all packs of the snapshot */
 	uint32_t delta_nr;
 	/*
-	 * number of deltas whose base lacks an island of their target, the
-	 * object that the delta makes
+	 * number of deltas that cross an island: the target (the object that
+	 * the delta makes) is in the island, but the base is not
 	 */
 	uint32_t crossing_nr;
 };

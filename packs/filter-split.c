@@ -89,10 +89,10 @@ static int pass(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Mark all objects as seen, except those that the enumeration has found. So the
- * walk skips objects that are missing, excluded or in a promisor pack. The
- * enumeration has read all found trees, so each entry of these trees has an
- * obj_pos already. Returns 0 or ERR_NOMEM.
+ * Mark all numbered objects as seen, except those that the enumeration has
+ * found. So the walk skips objects that are missing, excluded or in a promisor
+ * pack. They have numbers, too: the enumeration has read all found trees, and
+ * has given a number to each of their entries. Returns 0 or ERR_NOMEM.
  */
 static int exclude_others(struct local *l, const struct filter_split *split)
 {

@@ -30,8 +30,8 @@
 /*
  * Limit for stored deltas that the repack drops from the pack
  * (dropped_deltas_find()). Such a delta goes into the file of kept deltas if it
- * has fewer bytes than the stored object by more than this number. Its row in
- * the file needs 64 bytes or more, so a smaller saving would not pay.
+ * is shorter than the stored object by more than this number of bytes. Its row
+ * in the file needs 64 bytes or more, so a smaller saving would not pay.
  */
 #define SAVED_MIN 64
 
