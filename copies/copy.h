@@ -34,9 +34,9 @@ struct stored_copy;
 #define STORED_COPY_MADE "store-made"
 
 /*
- * Name of an environment variable, which a server sets for a child process to
- * the path of a copy. If it is set, the copy was brought to the newest
- * generation after the request had arrived.
+ * Name of an environment variable that a server sets for a child process. Its
+ * value is the path of a copy that was brought to the newest generation after
+ * the request had arrived.
  */
 #define STORED_COPY_ASKED "GITREACH_COPY_ASKED"
 

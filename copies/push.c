@@ -415,8 +415,8 @@ int stored_push_upload(void *ctx, const char *dir, struct error *err)
 }
 
 /*
- * The state of stored_push_publish(), which makes the ref updates of a
- * transaction into a change of a generation.
+ * The state of stored_push_publish(), which makes one change of a generation
+ * from the ref updates of a transaction.
  */
 struct publishing {
 	struct stored_push *push;
@@ -778,10 +778,9 @@ static void advance(struct stored_push *push, const struct generation *g)
 
 /*
  * Returns whether the store must prove that it has the generation *made, which
- * an earlier push on this node has noted. A note that is newer than this push
- * needs no proof. A note that is older needs the proof if the refresh at the
- * start of this push did not find its generation in the store. Then the store
- * may have been restored from a backup.
+ * a push on this node has noted. This is so if the note already existed when
+ * the present push was opened, but the refresh at that time found only an older
+ * generation in the store. The store may then have been restored from a backup.
  */
 static bool is_doubtful(const struct stored_push *push,
 			const struct generation *made)

@@ -20,9 +20,9 @@
  * The relay of the node (copies/relay.h) makes one record for several pushes.
  * If there is no relay, the pushes of one node to one repository make their
  * records one by one: each locks the file "store-pushes" in the copy. A push
- * then starts from the generation that the push before has made, which the file
- * "store-made" names. The copy is brought to the new generation after the lock
- * is released.
+ * then starts from the generation that the previous push has made. The file
+ * "store-made" names this generation. The copy is brought to the new generation
+ * after the lock is released.
  *
  * The lock only avoids conflicts. Without it, the pushes of a node would
  * compete like pushes through different nodes, and the result would still be

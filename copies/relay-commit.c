@@ -17,10 +17,10 @@
  */
 #define IDLE_MAX 256
 /*
- * Time in nanoseconds. Before a record is made, the store must prove that it
- * has the base (the generation before the new record). The proof is not needed
- * if this relay has made the base, or the store has proved it, within this
- * time.
+ * A proof that the store has the base (the generation before the next record)
+ * is valid for this number of nanoseconds. Either the store has given the
+ * proof, or this relay has made the base. Later, the store must prove it again
+ * before a record is made.
  */
 #define PROOF_NS UINT64_C(1000000000)
 
