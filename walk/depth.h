@@ -77,15 +77,15 @@ struct depth_limits {
 };
 
 /*
- * Computes the shallow boundary by limits. Considers the commits that are
- * reachable from `from` and are not left out by the limits. Among these
- * commits, a commit is shallow if the limits leave out one of its parents, or
- * if it is in h->shallow. All others are inside.
+ * Computes the shallow boundary by limits. The walk starts at `from`, and
+ * visits no commit that the limits leave out. A visited commit is shallow if
+ * the limits leave out one of its parents, or if it is in h->shallow. Every
+ * other visited commit is inside.
  *
- * A commit that is reachable only through shallow commits is neither shallow
- * nor inside. Stock Git lists some of these commits as shallow too. But if a
- * client gets a "shallow" line for a commit that the client lacks, the client
- * cannot deepen its history later: "error in object: unshallow <id>".
+ * The walk does not go from a shallow commit to its parents. Stock Git lists
+ * some commits as shallow that are reachable only through shallow commits. But
+ * if a client gets a "shallow" line for a commit that the client lacks, the
+ * client cannot deepen its history later: "error in object: unshallow <id>".
  *
  * The result may be empty. Returns 0 or a negative error code.
  */
