@@ -184,9 +184,10 @@ static bool may_go(struct run *r, const struct oid *oid)
 
 /*
  * Returns whether another process may need an object of an unnamed pack. The
- * walk also reads unnamed packs (odb/odb.h). So an object that the walk has not
- * met is unreachable, and is not needed. An object that is listed as
- * unreachable is needed only if it is kept. Any other object may be needed.
+ * walk also reads unnamed packs (odb/odb.h). So an object that has no number in
+ * the walk is unreachable, and nobody needs it. An object in the list of
+ * unreachable objects is needed only if it is kept. Any other object counts as
+ * needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {
@@ -254,9 +255,10 @@ static int find_shallow(void *ctx, const struct oid *oid)
 }
 
 /*
- * Returns whether a commit stays in the shallow boundary. In a partial clone,
- * the walk has skipped promised objects, so it has not found every reachable
- * commit. So a commit that is in a pack stays too.
+ * Returns whether a commit stays in the shallow boundary: it is reachable, or
+ * is kept although it is unreachable. In a partial clone, the walk has skipped
+ * promised objects, so it may have missed reachable commits. There, every
+ * packed commit stays.
  */
 static bool keeps_shallow(void *ctx, const struct oid *oid)
 {

@@ -276,7 +276,8 @@ static int write_all(struct midx_run *m, struct repack_result *result,
 		ret = write_now(m, &written, err);
 	/*
 	 * If the message begins with "Failed to traverse parents", the walk did
-	 * not find a commit. In this case, the packs need not be incomplete.
+	 * not find a commit. Then it is not certain that the packs lack an
+	 * object.
 	 */
 	result->midx_not_closed = ret == ERR_MISSING && written.not_closed &&
 				  err &&
