@@ -214,7 +214,8 @@ static const char *match_one(const char *p, char c, unsigned flags)
  * Skips the asterisks at `p` and returns the pattern after them. *deep is set
  * to whether the asterisks are a "**" that can match slashes. A slash after
  * such a "**" is skipped too, because the "**" may match no directory. Returns
- * NULL if any remaining text matches, because the pattern ends here.
+ * NULL if the pattern ends with such a "**": it then matches all text that is
+ * left.
  */
 static const char *skip_stars(const char *p, const char *start, unsigned flags,
 			      bool *deep)

@@ -18,7 +18,7 @@
  * files are kept. Files of the second kind were written less than `session_ns`
  * before (generations/history.h). The grace must be longer than the longest
  * time from a writer's first upload to its record. It must also be longer than
- * any reader works with one generation.
+ * the time for which any reader uses one generation.
  *
  * Records of generations that are not live are replaced by retired records,
  * which are nearly empty (generations/record.h). So the numbers of these

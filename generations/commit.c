@@ -12,11 +12,11 @@
  *	      after CREATE_TRIES ---------------------------> UNKNOWN
  *
  * A put whose answer is lost may take effect later. So the same bytes are put
- * again. In a directory, a power loss can remove a record that was read. So a
- * record with our token counts as durable only if the store has answered before
- * that the name is taken. The next number is tried only if the record of this
- * number was read and has another token. Then no earlier put of ours can take
- * effect any more, because names of records stay taken.
+ * again. In a directory, a power loss can remove a record that was read. So
+ * even a record with our token counts as durable only if the store has refused
+ * our put because the name is taken. The next number is tried only if the
+ * record of this number was read and has another token. Then no earlier put of
+ * ours can take effect any more, because names of records stay taken.
  */
 #include <inttypes.h>
 #include <string.h>

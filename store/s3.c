@@ -200,8 +200,9 @@ static int finish_reading(struct reading *r)
 		return STORE_CONFLICT;
 	}
 	/*
-	 * Status 416: the range is not in the file. But a read of all bytes
-	 * from the end of the file on is no error: it reads no bytes.
+	 * Status 416: the range is not in the file. If the range begins at the
+	 * end of the file and has no end, this is no error: zero bytes are
+	 * read.
 	 */
 	if (status == 416 && !r->has_begun)
 		return r->len == STORE_TO_END && r->answer.total == r->off

@@ -20,8 +20,8 @@ struct linking {
 	 */
 	bool are_replaced;
 	/*
-	 * Returns whether to link or copy the file. NULL: all files are linked
-	 * or copied.
+	 * Returns whether the new directory gets the file (as a link or a
+	 * copy). NULL: it gets all files.
 	 */
 	bool (*wants)(const char *from, const char *name);
 	struct error *err;

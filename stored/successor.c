@@ -290,9 +290,9 @@ static int commit(struct making *m)
 }
 
 /*
- * With `drops_objects`, checks that the base is still the newest generation.
- * Otherwise generation_commit() would fail, but only after the upload, which
- * may take very long.
+ * With `drops_objects`, checks before the upload that the base is still the
+ * newest generation. generation_commit() would also fail if it is not, but only
+ * after the upload, which may take very long.
  */
 static int check_base(struct making *m)
 {
