@@ -180,10 +180,11 @@ bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k)
 {
 	/*
-	 * A zero word in a vector means that the step adds no new difference.
-	 * In a vector of type II, the words K+4 to K+14 are zero; in type I,
-	 * also K to K+3. A state has five words. So the working states of both
-	 * blocks are equal before the steps K+9 to K+15.
+	 * If a word of the vector is zero, this step adds no new difference. A
+	 * working state is the result of the five steps before it. So after
+	 * five zero words in a row, the states of both blocks are equal. In a
+	 * vector of type II, the words K+4 to K+14 are zero; in type I, also K
+	 * to K+3. So the states are equal before the steps K+9 to K+15.
 	 */
 	unsigned step = (k + 12) / 4 * 4;
 	uint32_t difference[SHA1_STEP_NR];

@@ -19,20 +19,18 @@
  * The method is that of M. Stevens, "Counter-cryptanalysis" (CRYPTO 2013). A
  * collision attack makes two messages with the same hash. The words of their
  * last blocks differ by a known pattern, which depends on the attack. Before
- * some step, the working states of both blocks are equal. So the other block
- * can be computed from one of the two: change its words by the pattern, and run
- * the steps from that state back to the start and forward to the end. If the
- * result is the same hash, the block was made for a collision. So one of the
- * two messages is enough for the test. For any other block, the probability of
- * this result is 2^-90 or less.
+ * some step, the working states of both blocks are equal. So one of the two
+ * messages is enough for a test: change the words of its block by the pattern,
+ * and run the steps from the common state back to the start and forward to the
+ * end. If this gives the same hash, the block was made for a collision. For any
+ * other block, the probability of the same hash is 2^-90 or less.
  *
  * This test costs as much as compressing the block, and there are 32 attacks
  * (vectors). So cheap conditions are checked first (sha1-vectors.h): a block of
- * an attack meets all conditions of its vector. The conditions compare single
- * bits of the words 35 to 64, and use eleven bits of each word. Vectors are
- * grouped in families. The vectors of a family differ only in their position K.
- * For different K, the compared bits are in different words but in the same
- * pattern:
+ * an attack meets all conditions of its vector. A condition compares single
+ * bits of two words. Only the words 35 to 64 are compared, and only eleven bits
+ * of each word. The vectors of a family differ only in their position K. If K
+ * is greater by one, each compared bit is in the next word:
  *
  *	columns[4]   bit 4 of the words 35, 36, 37 ...   0 1 1 0 1 0 0 1 ...
  *	columns[29]  bit 29 of the same words            1 0 0 1 1 0 1 0 ...
