@@ -87,8 +87,8 @@ int receive_rules_type(struct receive_rules *rules, const struct oid *oid,
 
 /*
  * Check whether the old object of a command exists. `full` is the full name of
- * the ref. Returns 1 if the object exists and the client may know of it, 0 if
- * not, or a negative error code.
+ * the ref. Returns 1 if the object exists and the client is allowed to know of
+ * it, 0 if not, or a negative error code.
  */
 int receive_rules_old(struct receive_rules *rules,
 		      const struct receive_command *cmd, const char *full,

@@ -348,8 +348,8 @@ static int add_decided_haves(struct check *k)
 }
 
 /*
- * Returns 1 if an object came with the push or the client may know of it.
- * Returns 0 if not, or a negative error code.
+ * Returns 1 if an object came with the push, or if the client is allowed to
+ * know of it. Returns 0 if not, or a negative error code.
  */
 static int is_there(struct check *k, const struct oid *oid)
 {
@@ -357,8 +357,8 @@ static int is_there(struct check *k, const struct oid *oid)
 }
 
 /*
- * Set the error message for an object that the client may not know of. The
- * message is the same as for an object that does not exist.
+ * Set the error message for an object that the client is not allowed to know
+ * of. The message is the same as for an object that does not exist.
  */
 static int refuse(struct check *k)
 {
@@ -461,7 +461,8 @@ static int find_new(struct walk_result *result, struct check *k)
 		/*
 		 * true if clients may know only of reachable objects
 		 * (is_limit): the objects in the trees of the boundary are then
-		 * left out, because the client may know of them anyway.
+		 * left out, because the client is allowed to know of them
+		 * anyway.
 		 */
 		.exclude_boundary = k->c->r->is_limit,
 		.threads = 1,

@@ -13,7 +13,7 @@ static const char transaction[] = "reference-transaction";
 /* One run of a hook or of another program, for example git. */
 struct run {
 	struct receive *r;
-	/* `name` is not used if the program is no hook */
+	/* program.name is not used if the program is no hook */
 	struct hook_program program;
 	/* bytes for the standard input of the program; NULL: none */
 	const struct buf *input;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The state of one push: the configuration, the refs, and which objects the
- * client may know of.
+ * client is allowed to know of.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -90,9 +90,9 @@ void receive_release(struct receive *r)
 }
 
 /*
- * Open r->visible, which decides which objects the client may know of. The old
- * values of the commands are passed as hints, because most delta bases of a
- * push are in the trees of these old values.
+ * Open r->visible, which decides which objects the client is allowed to know
+ * of. The old values of the commands are passed as hints, because most delta
+ * bases of a push are in the trees of these old values.
  */
 static int open_visible(struct receive *r, struct error *err)
 {

@@ -368,10 +368,10 @@ void receive_release(struct receive *r);
 void receive_discard(struct receive *r);
 
 /*
- * Check whether the client may know of an object in the repository. Call this
- * function only if r->is_limit. Returns 1 if the client could have fetched the
- * object, 0 if not, or a negative error code. The first call opens r->visible.
- * Cost: see wire/visible.h.
+ * Check whether the client is allowed to know of an object in the repository.
+ * Call this function only if r->is_limit. Returns 1 if the client could have
+ * fetched the object, 0 if not, or a negative error code. The first call opens
+ * r->visible. Cost: see wire/visible.h.
  */
 int receive_sees(struct receive *r, const struct oid *oid, struct error *err);
 

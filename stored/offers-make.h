@@ -7,7 +7,7 @@
  *	                      objects/info/published       next generation
  *
  * publish/publish.h decides which packs are published, and makes sure that they
- * have no object that clients may not see.
+ * have no object that clients are not allowed to see.
  */
 #ifndef STORED_OFFERS_MAKE_H
 #define STORED_OFFERS_MAKE_H
