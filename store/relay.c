@@ -208,8 +208,8 @@ static int malformed(struct relayed *r, struct error *err)
 /*
  * Sends a question to the relay, and reads the result of the request from the
  * answer. *c is set to the fields after the result, in *answer. Returns 0 with
- * *result set, a value of relay_outcome, or ERR_NOMEM. A malformed answer
- * counts as RELAY_LOST.
+ * *result set. Returns RELAY_AWAY or RELAY_LOST if there is no such result, or
+ * ERR_NOMEM. A malformed answer counts as RELAY_LOST.
  */
 static int ask(struct relayed *r, struct cursor *c, int *result,
 	       struct buf *answer, const struct buf *question,
@@ -250,8 +250,8 @@ static bool take_found(struct cursor *c, struct found *f)
 
 /*
  * Asks the relay for a part of a file. Returns 0 with *result set; if *result
- * is 0, *f is set, too. Returns a value of relay_outcome or ERR_NOMEM if the
- * relay gave no answer.
+ * is 0, *f is set, too. Returns RELAY_AWAY or RELAY_LOST if the relay gave no
+ * answer, or ERR_NOMEM.
  */
 static int ask_file(struct relayed *r, struct found *f, int *result,
 		    struct buf *answer, const char *name, uint64_t off,
@@ -305,9 +305,9 @@ static int relayed_head(struct filestore *store, struct filestore_info *info,
 }
 
 /*
- * Asks the relay to write a file. Returns 0 with *result set, a value of
- * relay_outcome, or ERR_NOMEM. If *result is 0, *etag is the entity tag of the
- * file.
+ * Asks the relay to write a file. Returns 0 with *result set; if *result is 0,
+ * *etag is the entity tag of the file. Returns RELAY_AWAY or RELAY_LOST if the
+ * relay gave no answer, or ERR_NOMEM.
  */
 static int ask_put(struct relayed *r, char *etag, int *result, const char *name,
 		   const void *bytes, size_t len,

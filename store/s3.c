@@ -270,8 +270,8 @@ static int confirm_absent(struct s3 *s3, const char *name, struct error *err)
 	client_answer_init(&answer);
 	ret = s3_send(s3, &answer, &call, err);
 	/*
-	 * The file exists now, so it was written after the HEAD. The answer of
-	 * the HEAD was right: the file was absent.
+	 * The file exists now, so it was written after the HEAD request. The
+	 * answer to that request was right: the file was absent.
 	 */
 	if (!ret)
 		ret = answer.status == 404 ? s3_fail(&call, &answer, err)
