@@ -92,9 +92,9 @@ static bool is_last(const struct dropped_deltas *d,
 }
 
 /*
- * Add those deltas of an object that earlier repacks have dropped from packs:
- * the deltas are the rows of the old file of kept deltas whose `step` is 0.
- * Returns 0 or ERR_NOMEM.
+ * The old file of kept deltas has deltas that earlier repacks have dropped from
+ * packs: the rows whose `step` is 0. Add such rows for one target. Returns 0 or
+ * ERR_NOMEM.
  */
 static int add_kept(struct search *s, uint32_t obj_pos)
 {

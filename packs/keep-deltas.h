@@ -108,8 +108,8 @@ int keep_deltas_verify(size_t *nr, size_t *checked, const struct odb *odb,
 /*
  * Finds the stored deltas that a repack drops because of the tip island. The
  * tip island is the set of objects of clones of depth 1 (islands/islands.h). An
- * object of this set may not be stored as a delta of an object outside of it.
- * Packs of pushes and of stock Git have many such deltas. A fetch of a few
+ * object of this set must not be stored as a delta of an object outside of the
+ * set. Packs of pushes and of stock Git have many such deltas. A fetch of a few
  * commits can use them, so the repack keeps them in the file of kept deltas.
  */
 

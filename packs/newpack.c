@@ -218,8 +218,8 @@ static int write_pack(struct newpack *np, struct pack_sink sink, bool check,
 }
 
 /*
- * Correct the object count in the header of a pack that reached its size
- * limit, then the checksum. Returns 0 or a negative error code.
+ * A pack has reached its size limit: correct the object count in its header,
+ * and then its checksum. Returns 0 or a negative error code.
  */
 static int correct_count(struct newpack *np, struct error *err)
 {
