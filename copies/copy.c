@@ -799,7 +799,7 @@ static int ask_newer(struct generation *found, struct stored_copy *copy,
 }
 
 /*
- * Searches the newest record in the store, and brings the copy to its
+ * Searches for the newest record in the store, and brings the copy to its
  * generation. If *found is a record that is newer than the copy, the search
  * begins there. *found is overwritten by the record that was found.
  */

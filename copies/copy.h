@@ -92,7 +92,7 @@ void stored_copy_doubt(struct stored_copy *copy);
  * Returns whether the store must still prove that it has the generation of the
  * copy: stored_copy_doubt() was called, and there was no proof since then.
  * stored_copy_refresh() normally gets the proof. When it makes a new copy from
- * the hint, it saves this request, and the copy stays doubted.
+ * the hint, it does not ask for the proof, and the copy stays doubted.
  */
 bool stored_copy_is_doubted(const struct stored_copy *copy);
 

@@ -352,7 +352,7 @@ static int remove_other(void *ctx, const char *name)
 /*
  * Directories from which files are removed if r->g does not have them. They are
  * handled in this order: multi-pack-indexes go before packs. Packs and
- * reftables stay here, because stored_refresh_tidy() removes them later.
+ * reftables are not removed yet: stored_refresh_tidy() removes them later.
  */
 static const char *const file_dirs[] = {
 	"",

@@ -85,9 +85,9 @@ static int check_mtime(const struct collection *c,
 }
 
 /*
- * Asks the store for its time by writing the hint. The hint is small, and
- * writing it again does no harm. Returns 0, a filestore_result, or a negative
- * error code.
+ * Asks the store for its time by writing the hint, a small file. Writing the
+ * hint again does no harm. Returns 0, a filestore_result, or a negative error
+ * code.
  */
 static int write_and_ask(struct collection *c, const struct generation *newest)
 {

@@ -185,8 +185,8 @@ static void tell_made(struct generation_group *group, struct generation *record,
 	    generation_copy(record, &group->base, NULL)) {
 		/*
 		 * If memory runs out, move the record to *record. The group
-		 * then has no base, and searches the newest generation for the
-		 * next record.
+		 * then has no base, and searches for the newest generation
+		 * before the next record.
 		 */
 		*record = group->base;
 		group->base = (struct generation){0};

@@ -323,8 +323,8 @@ static int find_newest(struct search *s)
 }
 
 /*
- * Searches the newest record, beginning at the number `start`. If `is_sure` is
- * false and record `start` does not exist, searches again from the first
+ * Searches for the newest record, beginning at the number `start`. If `is_sure`
+ * is false and record `start` does not exist, searches again from the first
  * record. If `is_sure` is true, record `start` must exist: otherwise returns
  * ERR_CORRUPT.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a generation of a local repository. */
+/* Makes a generation from a local repository. */
 #include "stored/fetch.h"
 #include "stored/import.h"
 #include "stored/stage.h"

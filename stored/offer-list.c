@@ -24,8 +24,8 @@ void stored_offer_list_release(struct stored_offer_list *list)
 }
 
 /*
- * Parses a decimal number from 1 on, without leading zeros. Returns false if
- * the text is no such number.
+ * Parses a decimal number of at least 1, without leading zeros. Returns false
+ * if the text is no such number.
  */
 static bool parse_len(uint64_t *out, const char *text, size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the next generation of the files of a directory. */
+/* Makes the next generation of a repository from the files of a directory. */
 #include <string.h>
 
 #include "base/mem.h"
