@@ -81,8 +81,8 @@ int json_key(struct buf *out, const char *key)
 }
 
 /*
- * If `ret` is an error code, removes the incomplete member of a JSON object
- * that begins at offset `before` of the output.
+ * If `ret` is an error code, cuts the output back to `before` bytes: this
+ * removes the incomplete member of a JSON object.
  */
 static int finish(struct buf *out, size_t before, int ret)
 {

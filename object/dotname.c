@@ -98,7 +98,8 @@ static bool hfs_is(const char *name, const char *wanted)
 
 /*
  * Returns whether NTFS drops all characters from p on. This is so if only
- * blanks and dots precede the end of the name or a character of `ends`.
+ * blanks and dots follow, up to the end of the name or to a character of
+ * `ends`.
  */
 static bool ntfs_ends(const char *p, const char *ends)
 {

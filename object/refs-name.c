@@ -94,7 +94,7 @@ static bool is_plain_chunk(__m128i bytes, char last, unsigned *slashes)
  * - there is a slash, and no component is empty;
  * - no component begins or ends with a dot, and no two dots are adjacent;
  * - no "l" follows a dot, because a component may not end in ".lock";
- * - no other byte is mentioned by a rule of git-check-ref-format(1).
+ * - no byte is forbidden by another rule of git-check-ref-format(1).
  *
  * If the length is not a multiple of CHUNK, the last chunk overlaps the one
  * before.

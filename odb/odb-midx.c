@@ -60,9 +60,9 @@ static int lacks_pack(const struct odb_midx *om, struct buf *path,
 }
 
 /*
- * Finds the pack midx_pack of a multi-pack-index in the snapshot, and stores
- * its number in om->pack_nrs. The pack's name in the multi-pack-index,
- * "<name>.idx", means the pack "<object_dir>/pack/<name>". Returns 0,
+ * Searches the snapshot for pack number midx_pack of a multi-pack-index, and
+ * stores its number in the snapshot in om->pack_nrs. The name "<name>.idx" in
+ * the multi-pack-index means the pack "<object_dir>/pack/<name>". Returns 0,
  * ERR_MISSING if the snapshot lacks the pack, or ERR_NOMEM.
  */
 static int link_pack(struct odb_midx *om, uint32_t midx_pack,

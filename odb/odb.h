@@ -254,7 +254,7 @@ const struct odb_pack *odb_locate(const struct odb *odb, uint32_t odb_pos,
 				  uint32_t *idx_pos);
 
 /*
- * Returns the offset in its pack of the object at odb_pos. `pack` may be NULL;
+ * Returns the offset of the object at odb_pos in its pack. `pack` may be NULL;
  * otherwise *pack is set to the pack.
  */
 uint64_t odb_offset(const struct odb *odb, uint32_t odb_pos,
