@@ -48,7 +48,7 @@ int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err)
 	if (ret < 0)
 		return ret;
 	/*
-	 * Even if loose_writer_init() has failed, the writer may be released.
+	 * The writer can be released even after loose_writer_init() has failed.
 	 */
 	ret = loose_writer_init(&writer, repo, w->odb->dirs[0], err);
 	for (size_t i = 0; i < u->nr && !ret; i++) {

@@ -132,7 +132,8 @@ static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
  * Remove the listed files. Remove the listed packs if all conditions in the
  * comment above struct prune_unnamed hold. `odb`: the packs with final names.
  * If `odb` is NULL, all listed packs stay. `is_wanted`: returns whether another
- * process may need the object. Returns 0 or a negative error code.
+ * process may need the object with the id `raw`. Returns 0 or a negative error
+ * code.
  */
 int prune_unnamed_remove(const struct prune_unnamed *list,
 			 const struct odb *odb,

@@ -112,9 +112,8 @@ struct repack_options {
 	const struct oid *heads;
 	size_t head_nr;
 	/*
-	 * Borrowed; NULL: none. A callback that fetches tips that are missing
-	 * because a remote has promised them. Other missing objects are not
-	 * fetched.
+	 * Borrowed; NULL: none. A callback that fetches missing tips that a
+	 * remote has promised. Other missing objects are not fetched.
 	 */
 	const struct odb_provider *tip_provider;
 	/*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tree diffs. Each module is made for another use:
+ * Tree diffs. Each module has a different use:
  *
  *   treediff.c      entries of a commit's tree that no parent's tree has
  *   treepair.c      pairs of versions of files, for deltas

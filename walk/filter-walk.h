@@ -36,8 +36,9 @@ struct filter_walk {
 	 * borrowed, indexed by obj_pos: wants that pass in any case. If the
 	 * walk meets a want as the entry of a tree before the want is
 	 * delivered, the walk removes this want from the set. Set only while
-	 * wants are walked that may have other wants as entries, since then one
-	 * more level of trees is read. NULL: no want is removed
+	 * the wants are walked, and only if a wanted tree may have other wants
+	 * as entries: one more level of trees is then read. NULL: no want is
+	 * removed
 	 */
 	struct bitset *spared;
 	/*

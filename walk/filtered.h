@@ -25,9 +25,10 @@ int filtered_items(struct walk_items *items, struct walk *w,
  * objects, and the set stays empty. *set must be initialised. Returns 0 or
  * ERR_NOMEM.
  *
- * A bitmap query needs no more. A walk removes a want from the set if the walk
- * meets the want in another way first, as stock Git does: as the root tree of a
- * commit (filtered_unspare_roots), or as an entry of a want that comes before.
+ * A bitmap query uses this set as it is. A walk removes a want from the set if
+ * the walk meets the want in another way first, as stock Git does: as the root
+ * tree of a commit (filtered_unspare_roots), or as an entry of a want that
+ * comes before.
  */
 int filtered_spared(struct bitset *set, struct walk *w,
 		    const struct walk_tips *wants, bool filter_wants,
