@@ -393,10 +393,7 @@ static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
 	uint32_t obj_pos;
 
 	(void)way;
-	/*
-	 * Skip an id that the repository does not have, so that it has no
-	 * obj_pos.
-	 */
+	/* An id that the repository does not have has no obj_pos. Skip it. */
 	if (objspace_find(&l->walk->space, to->bytes, &obj_pos) &&
 	    mark(ctx, obj_pos) < 0)
 		return error_nomem(err);

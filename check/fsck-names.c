@@ -86,10 +86,10 @@ static int parent_name(struct buf *out, const char *name, size_t parent_nr)
 }
 
 /*
- * Makes the name of a tree entry: the name of the tree, a separator, and the
- * name of the entry. The separator is ":" if the tree's name has no ":" yet,
- * and "/" if that name does not end in ":" or "/" already. A directory gets a
- * "/" at its end. Returns 0 or ERR_NOMEM.
+ * Makes the name of a tree entry: the name of the tree, then the name of the
+ * entry. If the tree's name has no ":", a ":" separates the two names.
+ * Otherwise a "/" separates them, unless the tree's name ends in ":" or "/"
+ * already. A directory gets a "/" at its end. Returns 0 or ERR_NOMEM.
  */
 static int entry_name(struct buf *out, const char *name, bool is_dir,
 		      const struct fsck_way *way)

@@ -28,10 +28,10 @@
  * each object is right and whether the object is well-formed (object/fsck.h),
  * and records the type of the object.
  *
- * All threads read the packs by delta trees, depth first. So each stored byte
- * is inflated once, and each base is applied once per child. Loose objects are
- * divided among threads by the first byte of their ids. The thread that finds a
- * problem reports it; reports do not overlap.
+ * All threads read the packs by delta trees, depth first. So each entry is
+ * inflated once, and each delta is applied once. Loose objects are divided
+ * among threads by the first byte of their ids. The thread that finds a problem
+ * reports it. Reports do not overlap.
  */
 
 /*
@@ -88,9 +88,9 @@ struct fsck_scan {
 	uint8_t *types; /* owned */
 	size_t type_nr, type_alloc;
 	/*
-	 * Owned set, indexed by obj_pos: the objects that were checked. Used
-	 * only if has_checked is set; otherwise all objects that have a type in
-	 * `types` were checked.
+	 * Owned set, indexed by obj_pos. If has_checked is set, these objects
+	 * were checked. Otherwise all objects that have a type in `types` were
+	 * checked.
 	 */
 	struct bitset checked;
 	/*
@@ -217,8 +217,8 @@ const char *fsck_names_get(const struct fsck_names *n, const struct oid *oid);
  * to it says, the objects are visited one by one. So each broken link can be
  * named.
  *
- * In a partial clone, promised objects end the search: what they reach is
- * promised too, and may be missing.
+ * In a partial clone, the search does not go beyond promised objects. Objects
+ * that promised objects reach are promised too, and may be missing.
  *
  * The commit-graph is not used. For one thread.
  */
@@ -321,9 +321,9 @@ int fsck_links_reach(struct fsck_links *l, struct error *err);
 /*
  * Reports all objects that the scan has checked and that no root reaches, in
  * the order of obj_pos. The parameter `used` of the callback is true if another
- * unreachable object has a link to the object. If fsck_scan_run() has read all
- * objects, links of promised objects count, too; after fsck_scan_list() they do
- * not, as in stock Git. Returns 0 or a negative error code.
+ * unreachable object has a link to the object. Links of promised objects count
+ * after fsck_scan_run(). They do not count after fsck_scan_list(), as in stock
+ * Git. Returns 0 or a negative error code.
  */
 int fsck_links_leftover(struct fsck_links *l, struct error *err);
 

@@ -273,9 +273,9 @@ static int check_loose(void *ctx, const struct oid *oid, const char *path)
 struct slow_readers {
 	struct pack_reader *plain;
 	/*
-	 * Finds another copy of a base that is damaged in the pack of its
-	 * delta. This reader has no cache. A cached good copy would hide that
-	 * the base in the pack is damaged.
+	 * Reads an object whose base is damaged in this pack, with another copy
+	 * of the base. This reader has no cache. With a cache, it would return
+	 * the good copy when the damaged base itself is read.
 	 */
 	struct odb_reader *spare;
 };

@@ -24,8 +24,9 @@ struct local {
 	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
 	/*
-	 * true: the walk started at haves, and marks what they reach as
-	 * excluded; false: it started at wants, and lists what they reach
+	 * true: the walk started at haves, and marks all objects that it finds
+	 * as excluded; false: the walk started at wants, and lists all objects
+	 * that it finds
 	 */
 	bool is_excluding;
 };

@@ -5,10 +5,9 @@
  * objects to which these objects have links. Promised objects may be missing.
  * This module does not fetch missing objects.
  *
- * The objects of promisor packs are known from the indexes. The objects to
- * which these objects have links are known only after the commits, trees and
- * tags of promisor packs were read. They are read at the first query about an
- * object that no promisor pack has.
+ * The .idx files say which objects promisor packs have. To find the links, all
+ * commits, trees and tags of promisor packs must be read. This is done at the
+ * first query about an object that no promisor pack has.
  *
  * For one thread, like the walk.
  */
@@ -70,8 +69,8 @@ int promisor_check(struct promisor *p, uint32_t obj_pos, enum object_type type,
 		   struct error *err);
 
 /*
- * Works like walk_enumerate() with objects, and has its return values. But it
- * lists only objects that `wants` reach and that no promisor pack has.
+ * Lists the objects that `wants` reach and that no promisor pack has. *result
+ * and the return value are those of walk_enumerate() with objects, but
  * result->lists stays empty. The walk stops at objects of promisor packs, at
  * missing promised objects, and at existing objects that `haves` reach.
  *

@@ -27,8 +27,8 @@ struct reflog_expire {
 	/* the commits at the tips of all refs */
 	struct walk_tips all;
 	/*
-	 * 0, or a negative error code: `all` lacks tips, for the reason
-	 * all_error
+	 * the result of filling `all`: 0, or a negative error code; after an
+	 * error, `all` lacks tips, and all_error has the details
 	 */
 	int all_ret;
 	struct error all_error;
@@ -39,9 +39,12 @@ struct reflog_expire {
 	 */
 	uint32_t *rounds;
 	size_t round_alloc;
-	/* number of the current round */
+	/* number of the current walk over commits (round) */
 	uint32_t round;
-	/* number of the round that started from all refs; 0: there was none */
+	/*
+	 * number of the walk (round) that started from all refs; 0: there was
+	 * none
+	 */
 	uint32_t all_round;
 	uint32_t *stack; /* owned */
 	size_t stack_alloc;
@@ -86,10 +89,10 @@ void reflog_expire_free(struct reflog_expire *x)
 }
 
 /*
- * Opens refs before objects, so that the snapshot of objects has all objects
- * of these refs. Returns 0 or a negative error code. An error of a ref's object
- * is only recorded, because most reflogs need no other ref; check_all() returns
- * it.
+ * Opens refs before objects, so that the snapshot of objects has all objects of
+ * these refs. If the object of a ref cannot be read, the error is only stored,
+ * because most reflogs do not need this ref. check_all() returns the stored
+ * error. Returns 0 or a negative error code.
  */
 static int open_store(struct reflog_expire *x, struct error *err)
 {
@@ -156,8 +159,8 @@ int reflog_expire_check_refs(struct reflog_expire *x, struct error *err)
 }
 
 /*
- * Marks a commit with the number of the current round. Returns 1 if this round
- * has not marked the commit before, 0 if it has, or ERR_NOMEM.
+ * Marks a commit with the number of the current walk (round). Returns 1 if this
+ * walk has not marked the commit before, 0 if it has, or ERR_NOMEM.
  */
 static int mark(struct reflog_expire *x, uint32_t commit_nr)
 {
@@ -433,10 +436,10 @@ static int find_stale(struct decision *d)
 }
 
 /*
- * Decides for each line whether it is dropped, from the verdict about its two
- * ids. With --rewrite, a line gets as its old id the new id of the last kept
- * line before it. So with --rewrite, the verdict about this new id is used in
- * place of the verdict about the stored old id.
+ * Decides whether each line is dropped, from the verdicts about its two ids.
+ * With --rewrite, the old id of a line becomes the new id of the last kept line
+ * before it. So the verdict about that new id then replaces the verdict about
+ * the old id.
  */
 static void drop_by_verdicts(struct decision *d)
 {

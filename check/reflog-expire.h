@@ -36,12 +36,12 @@ struct reflog_limits {
 #define REFLOG_LIMIT_UNSET INT64_MIN
 
 /*
- * Loads gc.reflogExpire and gc.reflogExpireUnreachable for a ref. If a
- * <pattern> of keys gc.<pattern>.* matches the ref, the keys of the first such
- * pattern count; a key that is not set for this pattern means "never". By
- * default, lines of refs/stash never expire, and those of other refs after 90
- * and 30 days. Returns 0, or ERR_INVALID with Git's message if a value is not a
- * date.
+ * Loads gc.reflogExpire and gc.reflogExpireUnreachable for a ref. If the
+ * <pattern> of keys gc.<pattern>.* matches the ref, only the keys with the
+ * first such pattern are used. A limit that these keys do not set is "never".
+ * By default, lines of refs/stash never expire, and lines of other refs expire
+ * after 90 and 30 days. Returns 0, or ERR_INVALID with Git's message if a value
+ * is not a date.
  */
 int reflog_limits_load(struct reflog_limits *out, const struct config *config,
 		       const char *name, int64_t now, struct error *err);
@@ -87,9 +87,9 @@ int reflog_expire_check_refs(struct reflog_expire *x, struct error *err);
 /*
  * Drops the expired lines of one ref's reflog, by reflog_edit(). Returns 0 or a
  * negative error code. Cost: one walk over commits, if the reflog has lines
- * between the two limits. With a commit-graph, the walk ends at the lowest
- * generation number of the commits in the reflog; otherwise it ends at the
- * roots.
+ * that are older than one of the two limits and not older than the other. With
+ * a commit-graph, the walk ends at the lowest generation number of the commits
+ * in the reflog; otherwise it ends at the roots.
  */
 int reflog_expire_run(struct reflog_expire *x, const char *name,
 		      struct error *err);
