@@ -266,7 +266,7 @@ static int put_old_lines(struct buf *out, const struct commit_graph *graph)
 }
 
 /*
- * Cleans up when the new chain is in place. Removes the single commit-graph
+ * Cleans up when the new chain is in place: removes the single commit-graph
  * file that the chain replaces, and layers that the new chain does not use.
  */
 static int tidy_up(const struct commit_graph_chain *c, struct error *err)

@@ -83,9 +83,8 @@ struct commit_graph_chain {
 	const struct oid *checksum;
 	/*
 	 * Layers that the new chain does not have are removed if they were last
-	 * changed at or before this time, in seconds since 1970. The time of
-	 * the last change is first set to the present for layers that only the
-	 * old chain has.
+	 * changed at or before this time, in seconds since 1970. If a layer was
+	 * in the old chain, its time of last change is first set to now.
 	 */
 	int64_t expiry;
 };
@@ -120,9 +119,9 @@ void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock);
 /*
  * Writes the file of the new layer and the chain file, removes files that the
  * new chain does not need, and releases the lock. Takes the lock first if it is
- * not held. Returns 0 or a negative error code. After an error, the old chain
- * is still there, except if only the removal has failed: then the new chain is
- * there.
+ * not held. Returns 0 or a negative error code. After an error the old chain is
+ * still in place, with one exception: if only the removal of files has failed,
+ * the new chain is in place.
  */
 int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct commit_graph_chain_lock *lock,

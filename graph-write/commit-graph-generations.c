@@ -23,8 +23,9 @@ struct walker {
 static int push(struct walker *w, uint32_t record)
 {
 	/*
-	 * Each commit is on the stack at most once. So if the stack is full,
-	 * some commit is its own ancestor.
+	 * Without a cycle, each commit is on the stack at most once. So if all
+	 * commits are on the stack and one more is pushed, some commit is its
+	 * own ancestor.
 	 */
 	if (w->nr >= w->l->nr)
 		return error_set(w->err, ERR_CORRUPT,
@@ -51,10 +52,9 @@ static void raise(struct commit_graph_record *r,
 }
 
 /*
- * Gets the generation numbers of a parent. Returns 1 with *generation set if
- * they are known. Returns 0 if they are not known yet: the parent was pushed on
- * the stack, so that they are computed next. Otherwise returns a negative error
- * code.
+ * Gets the generation numbers of a parent. Returns 1 with *generation set, or a
+ * negative error code. Returns 0 if the numbers are not known yet. In this case
+ * the parent was pushed on the stack, so that its numbers are computed next.
  */
 static int get_parent(struct walker *w, uint32_t graph_pos,
 		      struct commit_graph_generation *generation)
@@ -112,10 +112,10 @@ static int step(struct walker *w)
 			w, w->l->parents[r->first_parent + f->next], &ignored);
 
 		/*
-		 * 0: get_parent() has pushed the parent on the stack, because
-		 * the parent has no numbers yet. The next calls of step()
-		 * compute them. Then step() continues with this commit, and
-		 * asks for the same parent again.
+		 * 0: the parent has no numbers yet, so get_parent() has pushed
+		 * it on the stack. When its numbers are computed, step()
+		 * continues with this commit and asks for the same parent
+		 * again.
 		 */
 		if (ret <= 0)
 			return ret;

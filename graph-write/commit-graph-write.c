@@ -396,10 +396,10 @@ static int write_graph(struct writing *w)
  * forbid readers to use it. A broken commit-graph is treated like a missing
  * one.
  *
- * If a chain is to be written and a chain exists, locks the chain before
- * reading it. If no chain exists, install() takes the lock later: the lock file
- * needs the directory of the chain, and an empty directory would stay if there
- * was nothing to write.
+ * If a chain is to be written, the existing chain is locked before it is read.
+ * If there is no chain yet, install() takes the lock later. The lock file needs
+ * the chain's directory, and an empty directory would stay behind if there was
+ * nothing to write.
  */
 static int open_old(struct writing *w)
 {

@@ -232,8 +232,9 @@ static void fill_record(struct commit_graph_record *r, struct graph_commits *c,
 }
 
 /*
- * Sets places[commit_nr] to the position (graph_pos) of each commit of the
- * history: in a lower layer, or in the new layer with the records.
+ * Sets places[commit_nr] to the position (graph_pos) that each commit of the
+ * history has in the new chain. The commit is in a lower layer that is kept, or
+ * in the new layer.
  */
 static int place_commits(uint32_t *places, const struct graph_records *r,
 			 struct graph_commits *c, struct error *err)

@@ -50,7 +50,7 @@ int graph_commits_open(struct graph_commits *c, const struct odb *odb,
 		       struct error *err);
 void graph_commits_close(struct graph_commits *c);
 
-/* What the functions below do if the object of a commit's id is missing. */
+/* What is done about a commit id whose object does not exist. */
 enum graph_commits_missing {
 	GRAPH_COMMITS_SKIP_MISSING, /* skip it */
 	/* return ERR_INVALID "invalid object: <id>" */

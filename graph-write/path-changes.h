@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares two trees by path, and reports all files that differ or that only
- * one tree has. It is fast for many pairs of similar trees, because it keeps
- * decoded trees in a cache (trees/tree-store.h).
+ * one tree has. Decoded trees are kept in a cache (trees/tree-store.h), so that
+ * comparing many pairs of similar trees is fast.
  *
  * trees/treepair.c also compares two trees, but reports only files that both
  * trees have.

@@ -226,8 +226,8 @@ static bool has_lines(const struct repo *repo, const char *name)
 	const char *p;
 
 	/*
-	 * If memory runs out, the file is not read. Return true, as if it had
-	 * lines, so that the graph is not used.
+	 * If memory runs out, the file is not read. Return true, as for a file
+	 * with lines. The graph is then not used, which is always safe.
 	 */
 	if (!path)
 		return true;

@@ -128,9 +128,9 @@ static bool add_parent(struct parent_list *list,
 }
 
 /*
- * Adds the parents in the chunk EDGE, from index `edge` up to the entry whose
- * top bit marks it as the last one of this commit. Returns false if the list is
- * malformed.
+ * Adds the parents that the chunk EDGE lists for a commit, from index `edge`
+ * on. The entry of the last parent has its top bit set. Returns false if the
+ * list is malformed.
  */
 static bool add_edges(struct parent_list *list,
 		      const struct commit_graph_layer *layer, size_t edge)
