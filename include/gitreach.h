@@ -336,9 +336,9 @@ enum gitreach_query_option {
 	 * 1: the result may contain some objects that the haves reach, if
 	 * excluding them would be expensive. With bitmaps, these are objects
 	 * that the haves reach only by commits that the wants do not reach.
-	 * With walking, these are trees and blobs that are not in the trees of
-	 * the commits at which the walk stops, as in `git rev-list --objects`.
-	 * 0, the default: exact.
+	 * With walking, these are trees and blobs that older commits have, but
+	 * not the commits at which the walk stops, as in `git rev-list
+	 * --objects`. 0, the default: exact.
 	 */
 	GITREACH_INEXACT = 4,
 	/*
@@ -396,10 +396,10 @@ GITREACH_API int gitreach_query_have_refs(gitreach_query *query,
 					  gitreach_error *err);
 
 /*
- * Leave out references whose full names start with `prefix` ("refs/pull/") when
- * references are added from now on. The prefix "HEAD" leaves out HEAD. The
- * function may be called several times, with different prefixes. Objects that
- * other references reach are still found. Cost: constant.
+ * Make all later calls that add references leave out references whose full
+ * names start with `prefix` ("refs/pull/"). The prefix "HEAD" leaves out HEAD.
+ * The function may be called several times, with different prefixes. Objects
+ * that other references reach are still found. Cost: constant.
  */
 GITREACH_API int gitreach_query_exclude_refs(gitreach_query *query,
 					     const char *prefix,
@@ -645,8 +645,8 @@ struct gitreach_verify_options {
  * GITREACH_CORRUPT if it is not, or GITREACH_MISSING without an index. For
  * GITREACH_CORRUPT, the message names the first wrong object and the commit
  * whose bitmap is wrong. `options` may be NULL. Cost: reading all commits and
- * trees of the history, or those of each commit of the sample, and decoding the
- * compared bitmaps.
+ * trees of the history, and decoding the compared bitmaps. With a sample, the
+ * commits and trees that each commit of the sample reaches are read instead.
  */
 GITREACH_API int gitreach_bitmap_verify(
 	const gitreach_repo *repo,

@@ -137,9 +137,9 @@ struct gitreach_repo {
 	struct refs *refs;      /* owned */
 	/*
 	 * Numbers for the objects that have no bit in the bitmap index. All
-	 * sets of this repository use these numbers. A walk (struct walk)
-	 * numbers objects by itself: only packed objects have the same number
-	 * there as here. The struct has its own lock.
+	 * sets of this repository share these numbers. A walk (struct walk) has
+	 * its own numbers: a packed object has the same number in both, but a
+	 * loose object may not. The struct has its own lock.
 	 */
 	struct objspace space;
 };

@@ -374,8 +374,8 @@ static int run_in(struct run *r, const struct filter *filter,
 						 q->progress_ctx),
 	};
 	/*
-	 * If there are no haves, the bitmap index can answer without reading
-	 * the wants. So the wants that are in the index are not read.
+	 * Without haves, the bitmap index can answer the query without reading
+	 * the wants that are in the index. So these wants are not read.
 	 */
 	int ret = add_tips(&r->walk, &r->wants, &q->wants, false,
 			   ask.pb && !q->haves.nr, err);

@@ -472,9 +472,10 @@ static int take_first(void *ctx, const struct oid *oid, enum object_type type,
 }
 
 /*
- * Returns 0 if `fewer` has all objects of `more`. Otherwise returns ERR_CORRUPT
- * with a message that names the first missing object. `who` says in the message
- * what found the objects of `more`: "bitmaps" or "walks".
+ * Returns 0 if the set `fewer` has all objects of the set `more`. If not,
+ * returns ERR_CORRUPT with a message that names a missing object. `who` is the
+ * word in the message for the method that has found `more`: "bitmaps" or
+ * "walks". Other negative error codes are possible.
  */
 static int has_no_more(const gitreach_set *more, const gitreach_set *fewer,
 		       const char *who, struct error *err)
