@@ -6,7 +6,8 @@
  * If an entry is completely in the window, it is inflated as a whole. Other
  * entries, and large ones, are inflated in pieces. From time to time the parsed
  * bytes are "settled": they are hashed and, if the pack is being received,
- * written to the file. So no byte after the trailer is written.
+ * written to the file. Bytes after the trailer are not parsed, so they are
+ * never written.
  *
  * The parser reads more bytes only if it cannot continue without them.
  */
@@ -240,10 +241,9 @@ static int bad_stream(const struct parser *p, const struct current *cur,
 /*
  * Handles an object that was inflated in pieces, so its content was never in
  * memory as a whole. A new blob is passed to hooks.object without its content.
- * Two kinds of objects are put on the list ix->large: objects that exist in the
- * repository already, and commits, trees and tags that hooks.object must get.
- * After all entries are parsed, these objects are read again, compared and
- * passed to the hook. Returns 0 or a negative error code.
+ * Other objects that must be passed to hooks.object or compared with existing
+ * objects are put on the list ix->large. They are read again after all entries
+ * are parsed. Returns 0 or a negative error code.
  */
 static int compare_later(struct pack_indexer *ix, const struct current *cur,
 			 const struct oid *oid, struct error *err)

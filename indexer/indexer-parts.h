@@ -39,9 +39,9 @@ struct indexer_entry {
 struct indexer_ref {
 	struct oid base;
 	/*
-	 * entry_nr of the first delta in the list; INDEXER_NONE: an entry has
-	 * taken the list as its children. Threads that resolve deltas access
-	 * this field atomically.
+	 * entry_nr of the first delta in the list; INDEXER_NONE: a thread has
+	 * taken the list to resolve its deltas. Threads access this field
+	 * atomically.
 	 */
 	uint32_t first;
 	/*
@@ -122,11 +122,11 @@ int indexer_add_entry(struct pack_indexer *ix, uint64_t offset,
 		      enum object_type stored);
 
 /*
- * Returns whether the indexer continues after the error `ret`, which `what`
- * describes. `is_end` is true if all later entries are lost too. Only a
- * damaged pack (ERR_CORRUPT) that is being received can be salvaged. The
- * callback hooks.broken gets the error and decides. Without this callback the
- * indexer stops.
+ * Returns whether the indexer continues after an error. `ret` is the code of
+ * the error, and `what` describes it. `is_end` is true if all later entries are
+ * lost too. Damage (ERR_CORRUPT) of a pack that is being received is passed to
+ * the callback hooks.broken, which decides. After any other error, or without
+ * the callback, the indexer stops.
  */
 static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 				    int ret, const struct error *what)
@@ -184,8 +184,9 @@ int indexer_sort(struct pack_indexer *ix, struct error *err);
 
 /*
  * Appends the delta bases that came from hooks.base and are not in the pack.
- * Then rewrites the header and the trailer of the pack. Requires ix->order, and
- * does not add the new entries to it. Returns 0 or a negative error code.
+ * Then rewrites the header and the trailer of the pack. Requires ix->order (the
+ * entries sorted by id), which does not get the new entries. Returns 0 or a
+ * negative error code.
  */
 int indexer_append_bases(struct pack_indexer *ix, struct error *err);
 

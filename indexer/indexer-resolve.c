@@ -2,14 +2,14 @@
 /*
  * The second pass of the indexer: it applies deltas and computes ids.
  *
- * A family is an object that is stored whole, or a base from outside the pack,
- * with all deltas that are made from it. One thread works on a family; the
- * families with most work are started first. A family is walked depth first
- * with an explicit stack. So each base is made once, and its deltas are applied
- * to it one after the other. Objects on the stack that wait for their next
- * delta keep their bytes, up to `cache_limit`. Above this limit, the bytes of
- * the objects nearest to the root are dropped, and made again when they are
- * needed.
+ * A family is a base with all deltas that are made from it, directly or through
+ * other deltas. The base is an object that is stored whole, or an object from
+ * outside the pack. One thread works on a family; the families with most work
+ * are started first. A family is walked depth first with an explicit stack. So
+ * each base is made once, and its deltas are applied to it one after the other.
+ * Objects on the stack that wait for their next delta keep their bytes, up to
+ * `cache_limit`. Above this limit, the bytes of the objects nearest to the root
+ * are dropped, and made again when they are needed.
  */
 #include <string.h>
 
@@ -66,9 +66,10 @@ struct resolver {
 	/* owned; one worker for each of config.threads */
 	struct worker *workers;
 	/*
-	 * Owned: the roots of families. In the pass over objects stored whole,
-	 * the value of an item is an entry_nr. In the pass over missing bases,
-	 * the value is an index into ix->refs.
+	 * Owned: one item for each base from which deltas are resolved. In the
+	 * pass over objects stored whole, the value of an item is the entry_nr
+	 * of the base. In the pass over missing bases, the value is an index
+	 * into ix->refs.
 	 */
 	struct sort_item *tasks;
 	size_t task_nr;
@@ -439,8 +440,9 @@ static int resolve_child(struct resolver *r, struct worker *w,
 }
 
 /*
- * Resolves all deltas of a family. The stack has one frame, the root of the
- * family. Returns 0 or a negative error code.
+ * Resolves all deltas that depend on one object, directly or through other
+ * deltas. At the start, the stack has one frame: this object. Returns 0 or a
+ * negative error code.
  */
 static int resolve_family(struct resolver *r, struct worker *w,
 			  struct error *err)
@@ -619,8 +621,9 @@ static int announce_bases(struct resolver *r, struct error *err)
 }
 
 /*
- * Compares objects that were too large for the first pass with existing
- * objects of the same id. Returns 0 or a negative error code.
+ * Compares large objects with existing objects of the same ids. These objects
+ * were not compared while the pack was parsed, because they were not in memory
+ * as a whole. Returns 0 or a negative error code.
  */
 static int compare_large(struct pack_indexer *ix, struct worker *w,
 			 struct error *err)

@@ -283,8 +283,8 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 		       struct error *err)
 {
 	/*
-	 * write_parts() has made the content durable. This method makes the
-	 * names durable.
+	 * The method that makes the new names durable. write_parts() has made
+	 * the contents durable already.
 	 */
 	enum sys_fsync_method method = files->is_passing
 					       ? SYS_FSYNC_NONE

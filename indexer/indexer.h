@@ -54,9 +54,9 @@ struct pack_source {
 
 /*
  * Callbacks that answer queries about the repository. Each may be NULL. Any
- * thread of the indexer may call them; only `base` is called by one thread at a
- * time. `thread_nr` < threads is the number of the calling thread, so that each
- * thread can have its own reader.
+ * thread of the indexer may call them, and several threads may call them at the
+ * same time. Only calls of `base` never overlap. `thread_nr` < threads is the
+ * number of the calling thread, so that each thread can have its own reader.
  */
 struct pack_indexer_hooks {
 	/*
@@ -132,9 +132,8 @@ struct pack_indexer_config {
 	uint64_t max_object_len;
 	/*
 	 * Limit for the bytes that are inflated or made by deltas; 0: no limit.
-	 * If bytes are made a second time, they count twice.
-	 * PACK_INDEXER_WORK_FACTOR bytes for each byte of the pack are allowed
-	 * in addition.
+	 * A byte counts each time it is made. In addition,
+	 * PACK_INDEXER_WORK_FACTOR bytes are allowed for each byte of the pack.
 	 */
 	uint64_t max_work;
 	/* the name of the limit max_work in messages; borrowed */
