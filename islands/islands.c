@@ -77,10 +77,7 @@ struct layering {
 	uint32_t commit_end;
 	struct layered_tag *tags; /* owned */
 	size_t tag_nr, tag_alloc;
-	/*
-	 * ids of the objects that references name and that were added to a
-	 * layer already
-	 */
+	/* ids that references name and whose objects have a layer already */
 	struct oidmap seen;
 	struct error *err;
 };

@@ -141,7 +141,7 @@ struct islands {
 	 * the tips and of the head commits
 	 */
 	struct bitset tip;
-	/* the different sets of islands that objects are in */
+	/* the sets of islands of all objects; equal sets are stored once */
 	struct island_sets sets;
 	/*
 	 * Owned array with an element for each obj_pos < end: the number, in
@@ -181,9 +181,9 @@ struct islands {
 void islands_release(struct islands *islands);
 
 /*
- * Puts into the tip island the closure of the tips' trees, and the trees and
- * blobs among the tips. Each of these trees is read once. Returns 0 or a
- * negative error code. After an error, *islands may be partly marked.
+ * Puts into the tip island all objects that the trees of the tips reach, and
+ * tips that are trees or blobs. Each of these trees is read once. Returns 0 or
+ * a negative error code. After an error, *islands may be partly marked.
  */
 int islands_mark_tip(struct islands *islands, struct walk *w,
 		     const struct walk_tips *tips, struct error *err);
@@ -191,9 +191,9 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
 /*
  * Marks the islands of references (pack.island). `found` is the result of
  * walk_enumerate() for all references, with keep_lists. A set of islands is
- * computed for each commit, from children to parents, and given to the objects
- * of the commit's list. No trees are read, except trees that references name
- * directly, and the trees of `heads`.
+ * computed for each commit, from children to parents, and given to the commit
+ * and to the trees and blobs that are new in it. No trees are read, except
+ * trees that references name directly, and the trees of `heads`.
  *
  * Clients also request each commit of `heads` by itself, with history and
  * without. So a head adds two islands: all objects that the commit reaches, and

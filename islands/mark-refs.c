@@ -94,9 +94,9 @@ static int mark_object(struct marking *p, uint32_t obj_pos, uint32_t set)
 }
 
 /*
- * Returns whether an object and all objects below it can be skipped. This is
- * only possible in a partial clone: the object is missing, is in a promisor
- * pack, or has the islands p->set already.
+ * For a partial clone: returns whether an object and all objects below it can
+ * be skipped. They can be skipped if the object is missing or in a promisor
+ * pack, or if it already has all islands of p->set.
  */
 static bool is_to_skip(const struct marking *p, uint32_t obj_pos)
 {
@@ -255,8 +255,8 @@ static int mark_list(struct marking *p, const struct newobj_list *list,
 }
 
 /*
- * Gives the islands of a commit (p->commit_sets) to the commit object and to
- * the objects of its new-object list. `i` is the commit's index in
+ * Gives the islands of a commit (p->commit_sets) to the commit object, and to
+ * the trees and blobs that are new in the commit. `i` is the commit's index in
  * found->parents_first. Returns 0 or a negative error code.
  */
 static int mark_commit(struct marking *p, size_t i)
@@ -299,9 +299,10 @@ static int mark_commits(struct marking *p)
 }
 
 /*
- * Returns the number of one of the two islands that a head adds: the island of
- * its tree if `is_tip` is set, otherwise the island of its history. These
- * numbers follow the numbers of the islands of pack.island.
+ * A head commit adds two islands: the objects of its tree, and its whole
+ * history. Returns the number of the first island if `is_tip` is set, otherwise
+ * of the second. The numbers of islands of heads follow those of the islands of
+ * pack.island.
  */
 static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 {
@@ -309,8 +310,8 @@ static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 }
 
 /*
- * Marks the head commits, before mark_commits() gives sets to their parents.
- * Returns 0 or ERR_NOMEM.
+ * Gives each head commit its own island. Later, mark_commits() gives these
+ * islands to the ancestors, too. Returns 0 or ERR_NOMEM.
  */
 static int mark_heads(struct marking *p)
 {

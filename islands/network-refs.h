@@ -5,7 +5,7 @@
  * refs/<x> of member <id> is refs/virtual/<id>/<x> in the store. A detached
  * HEAD is refs/virtual/<id>/HEAD. Symbolic references are stored with their
  * values. Because of these copies, no object that a member borrows is pruned in
- * the store. They also decide to which islands an object belongs.
+ * the store. The copies also decide to which islands an object belongs.
  */
 #ifndef ISLANDS_NETWORK_REFS_H
 #define ISLANDS_NETWORK_REFS_H
@@ -19,7 +19,10 @@
 #include "object/oid.h"
 #include "repo/repo.h"
 
-/* A reference. Its name lacks the common prefix of all references of a list. */
+/*
+ * A reference of a list. All references of the list have a common prefix, which
+ * is not stored in the name.
+ */
 struct network_ref {
 	/* offset of the NUL-terminated name in names.data */
 	size_t name_off;

@@ -34,8 +34,8 @@ static int is_store(const char *git_dir)
 }
 
 /*
- * Sets *git_dir to the parent of an object directory if the parent is the git
- * directory of a shared store. Returns 1 if so, 0 if not, or ERR_NOMEM.
+ * If the parent of an object directory is the git directory of a shared store,
+ * sets *git_dir to this parent. Returns 1 if so, 0 if not, or ERR_NOMEM.
  */
 static int try_alternate(char **git_dir, const char *object_dir,
 			 struct error *err)

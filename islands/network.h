@@ -148,9 +148,9 @@ void network_registry_remove(struct network_registry *registry, uint32_t id);
 enum network_lock {
 	/*
 	 * An operation that removes objects takes this lock exclusively. An
-	 * operation takes it in shared mode if it relies on objects of the
-	 * store that nothing protects yet: neither a reference of a member nor
-	 * an entry of the registry.
+	 * operation takes this lock in shared mode if it relies on objects of
+	 * the store that could be removed. These are objects that neither a
+	 * reference of a member nor an entry of the registry protects yet.
 	 */
 	NETWORK_LOCK_OBJECTS,
 	/* Taken exclusively to write the registry. This lock is taken last. */
@@ -181,7 +181,7 @@ struct network {
 /*
  * Makes the shared store of a network, a bare repository, at `path`. If an
  * earlier attempt was killed, completes the store. Returns 0 or a negative
- * error code: ERR_INVALID if there is a repository.
+ * error code: ERR_INVALID if `path` is a repository already.
  */
 int network_init(const char *path, enum hash_algo algo, struct error *err);
 
