@@ -9,9 +9,9 @@
 #define FILE_MODE 0444
 
 /*
- * If the older index has no pseudo-merges, a request for all tips may have to
- * walk many commits that the index covers. If more than this number of commits
- * would be walked, the new index is made from scratch, with pseudo-merges.
+ * Used if the older bitmap index has no pseudo-merges. A request for all tips
+ * may then walk many commits that this index covers. If it would walk more than
+ * this number of them, the new index is made from scratch, with pseudo-merges.
  */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 
@@ -83,8 +83,8 @@ static int add_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * A symbolic ref that leads nowhere, and a ref to a missing object if
- * GIT_REF_PARANOIA is false, are left out.
+ * Leave out symbolic refs whose target does not exist. If GIT_REF_PARANOIA is
+ * false, also leave out refs to missing objects.
  */
 static int refuse_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {
@@ -137,8 +137,8 @@ static int load_pseudo(struct making *m, struct error *err)
 	ret = pseudo_tips_load(&m->pseudo, &m->walk, m->rq->refs, &m->config,
 			       err);
 	/*
-	 * With a snapshot of refs, only configured pseudo-merges need the refs
-	 * themselves.
+	 * If the tips come from a file (--refs-snapshot) and no pseudo-merges
+	 * are configured, broken refs are no error.
 	 */
 	if (ret == ERR_CORRUPT && m->rq->refs_snapshot && !m->config.nr) {
 		m->pseudo.nr = 0;

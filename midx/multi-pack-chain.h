@@ -28,10 +28,10 @@ struct multi_pack_layer_options {
 	 * Layers above `base` leave the chain. NULL: the new layer is the
 	 * lowest.
 	 *
-	 * With a bitmap index, multi_pack_append() may choose a lower base: the
-	 * highest layer that has a bitmap index and whose lower layers all have
-	 * one. The reason is that the types of all objects in lower layers must
-	 * be known.
+	 * A bitmap index of the new layer needs the types of all objects in
+	 * lower layers. So with a bitmap index, multi_pack_append() chooses a
+	 * lower base if necessary: the highest layer that has a bitmap index,
+	 * and below which all layers have one.
 	 */
 	struct odb_midx *base;
 	/* Install the files of the layer, but do not change the chain file. */

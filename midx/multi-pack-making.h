@@ -46,8 +46,8 @@ struct making {
 	uint32_t *idx_pos, *bit_pos, *hash_cache;
 	uint8_t *types;
 	/*
-	 * owned array, indexed by bit from the first own object: the object's
-	 * obj_pos
+	 * owned array: the obj_pos of the object of each bit; index 0 is the
+	 * first object of the layer, or of the whole index without a chain
 	 */
 	uint32_t *obj_pos;
 	/*

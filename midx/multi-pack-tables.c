@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fills the tables of a bitmap index that is being made. For each object, the
- * tables say where it is stored and which type it has. For each commit, they
- * say whether the commit is a tip.
+ * Fills the tables of a bitmap index that is being made. The tables have the
+ * position and type of each object, and say for each commit whether it is a
+ * tip.
  */
 #include <stdlib.h>
 #include <string.h>

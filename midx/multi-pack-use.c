@@ -33,7 +33,10 @@ static uint32_t *count_taken(const struct odb *odb, const struct odb_midx *om)
 struct expiry {
 	const struct odb *odb;
 	const struct odb_midx *om;
-	/* owned: the result of count_taken() */
+	/*
+	 * owned: for each pack of the snapshot, the number of objects that the
+	 * multi-pack-index takes from it
+	 */
 	uint32_t *taken;
 	/* names of the packs to remove */
 	struct named_packs names;
@@ -169,7 +172,10 @@ struct batch {
 	 */
 	uint64_t size;
 	bool pack_kept_objects;
-	/* owned: the result of count_taken() */
+	/*
+	 * owned: for each pack of the snapshot, the number of objects that the
+	 * multi-pack-index takes from it
+	 */
 	uint32_t *taken;
 	/*
 	 * owned: which packs were chosen, by the pack's number in the snapshot

@@ -178,9 +178,9 @@ static int remove_left_out(struct writing *w)
 }
 
 /*
- * Check that the files on disk are still those of the snapshot. Returns 0, a
- * negative error code with *outdated set if they are not, or another negative
- * error code.
+ * Check that the files on disk are still those of the snapshot. Returns 0 if
+ * so, otherwise a negative error code. If the files have changed,
+ * result->outdated is also set.
  */
 static int check(struct writing *w)
 {
@@ -397,8 +397,8 @@ static const struct pack_idx **find_packs(const struct odb *odb, size_t dir_nr,
 }
 
 /*
- * Report objects that more than one layer covers. Each object must have one bit
- * only.
+ * Report objects that more than one layer covers. Each object must be in one
+ * layer only, because it has one bit.
  */
 static void check_once(const struct odb_midx *om,
 		       const struct pack_midx_check *check, int *bad)

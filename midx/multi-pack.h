@@ -77,22 +77,22 @@ struct multi_pack_result {
 
 /*
  * Write the multi-pack-index of an object directory over its packs in the
- * snapshot. The new file replaces an older file or a chain. A file that would
- * not change is not written. midx.version chooses the format (1 or 2). A bitmap
- * index is installed before its multi-pack-index. Old bitmap indexes are
- * removed afterwards.
+ * snapshot. The new file replaces an older file or a chain. If the new file
+ * would equal the old one, it is not written. midx.version chooses the format
+ * (1 or 2). A bitmap index is installed before its multi-pack-index. Old bitmap
+ * indexes are removed afterwards.
  *
  * With options->removes_but, the packs of `but` are removed under the same
  * lock. In this case, the multi-pack-index on disk must be the one of the
  * snapshot. Otherwise two processes could each rely on packs that the other
  * removes.
  *
- * Returns 0 or a negative error code: ERR_MISSING if there are no packs ("no
- * pack files to index."), ERR_DENIED if another process has the lock
- * (multi-pack-lock.h), ERR_INVALID for a wrong midx.version, ERR_IO if the
- * multi-pack-index on disk is not that of the snapshot, or an error of
- * pack_midx_write() or multi_pack_bitmap_make(). On failure before the rename
- * nothing was written.
+ * Returns 0 or a negative error code. ERR_MISSING: there are no packs ("no pack
+ * files to index."). ERR_DENIED: another process has the lock
+ * (multi-pack-lock.h). ERR_INVALID: midx.version is wrong. ERR_IO: the
+ * multi-pack-index on disk is not that of the snapshot. Errors of
+ * pack_midx_write() and multi_pack_bitmap_make() are returned, too. If the
+ * function fails before it renames a file, nothing has changed.
  */
 int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		     const struct multi_pack_options *options,
@@ -128,16 +128,18 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
  *
  * `batch_size`: bytes; 0 means all packs. Packs are chosen from the oldest on
  * until their expected sizes add up to `batch_size`. The expected size of a
- * pack is its size times the share of its objects that are taken. Packs with an
- * expected size of `batch_size` or more are skipped. Cruft packs are never
- * chosen. Packs with a .keep file are chosen only with `pack_kept_objects`.
+ * pack is its size times the share of its objects that the multi-pack-index
+ * takes. Packs with an expected size of `batch_size` or more are skipped. Cruft
+ * packs are never chosen. Packs with a .keep file are chosen only with
+ * `pack_kept_objects`.
  *
  * If `newpack` is NULL, no pack is written. The result then says whether one
  * would be written.
  *
  * Returns 1 if a pack was written, 0 if fewer than two packs were chosen, or a
- * negative error code: ERR_UNSUPPORTED for a chain. After 1 the caller opens a
- * new snapshot and writes a multi-pack-index of it.
+ * negative error code: ERR_UNSUPPORTED for a chain. If a pack was written, the
+ * caller must open a new snapshot and write a multi-pack-index of that
+ * snapshot.
  */
 int multi_pack_repack(const struct odb *odb, uint64_t batch_size,
 		      bool pack_kept_objects,
