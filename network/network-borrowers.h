@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds repositories that borrow objects from a fork network and are no members
- * of it, such as clones of a member that were made from its path. The network
- * has no list of these borrowers. So `git network repack --prune` can remove
- * objects that only such a borrower needs.
+ * Finds repositories that borrow objects from a fork network without being
+ * members of it. An example is a clone of a member that was made from the
+ * member's path. The network has no list of these borrowers. So `git network
+ * repack --prune` can remove objects that only such a borrower needs.
  */
 #ifndef NETWORK_NETWORK_BORROWERS_H
 #define NETWORK_NETWORK_BORROWERS_H

@@ -45,8 +45,9 @@ struct network_heads {
 void network_heads_release(struct network_heads *heads);
 
 /*
- * Add the HEAD of a member. An unborn HEAD is ignored. The first member must be
- * added first. Returns 0 or a negative error code.
+ * Add the HEAD of a member. An unborn HEAD is ignored. Call this function for
+ * the first member of the network before all others, because that member's HEAD
+ * comes first in the list. Returns 0 or a negative error code.
  */
 int network_heads_add(struct network_heads *heads, const struct repo *member,
 		      struct error *err);

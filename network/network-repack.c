@@ -200,11 +200,10 @@ static int rescue_member(struct run *r, uint32_t id,
 }
 
 /*
- * Rescue objects that members need from packs that are about to be removed:
- * copy them to the store. Pushes do not wait for the repack, so a reference
- * may change after its member was synced. The reference may then need an
- * object that only a pack in `leaving` has. Returns 0 or a negative error
- * code.
+ * Copy to the store the objects that members need and that only packs in
+ * `leaving` have, which are about to be removed. Pushes do not wait for the
+ * repack. So a push may need such an object after its member was synced.
+ * Returns 0 or a negative error code.
  */
 static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 {

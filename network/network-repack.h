@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Repacks the store of a fork network into one pack with bitmaps. In that pack,
- * the base of each delta is in all delta islands of the delta's object. Objects
- * that the store has are then removed from the members.
+ * each delta island that has the object of a delta also has the base of the
+ * delta. Then the objects that the store has are removed from the members.
  *
- * First, interrupted operations are settled (completed or undone), and all
- * members are synced: their objects are copied to the store. Objects that no
- * member reaches are kept in a cruft pack. With `prune`, old objects of the
- * cruft pack are removed, and forks and syncs wait during that time.
+ * Before the repack, interrupted operations are settled (completed or undone),
+ * and all members are synced: their objects are copied to the store. Objects
+ * that no member reaches are kept in a cruft pack. With `prune`, old objects of
+ * the cruft pack are removed, and forks and syncs wait during that time.
  */
 #ifndef NETWORK_NETWORK_REPACK_H
 #define NETWORK_NETWORK_REPACK_H
