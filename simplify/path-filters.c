@@ -20,9 +20,9 @@ void path_filters_release(struct path_filters *f)
 }
 
 /*
- * All matches of a pattern are at the path before its first wildcard, or below
- * this path: "a/b" for the pattern "a/b/c*". Returns the length of this path,
- * or 0 if there is none.
+ * Returns the length of the path with which all matches of a pattern begin, or
+ * 0 if there is none. For example, each match of "a/b/c*" is "a/b" itself or a
+ * path below "a/b", so the length is 3.
  */
 static size_t certain_len(const struct pathspec_item *item)
 {

@@ -3,11 +3,11 @@
  * Tells whether a commit can have changed a path that a pathspec selects, by
  * the changed-path filters of the commit-graph (graph/bloom.h).
  *
- * A pattern begins with a path that ends at the first wildcard. If a commit
- * changes a file below this path, the commit's filter contains the path and all
- * directories above it. The answer "no" is certain, unless the commit-graph
- * file is wrong. After any other answer, trees must be compared. The filters do
- * not help if a pattern begins with a wildcard or ignores case.
+ * For each pattern, the path before its first wildcard is looked up in the
+ * commit's filter. If the commit changes a file at or below this path, the
+ * filter contains the path. So the answer "no" is certain, unless the
+ * commit-graph file is wrong. After any other answer, trees must be compared.
+ * The filters do not help if a pattern begins with a wildcard or ignores case.
  */
 #ifndef SIMPLIFY_PATH_FILTERS_H
 #define SIMPLIFY_PATH_FILTERS_H

@@ -40,11 +40,11 @@ struct merging {
 	struct simplify_list stack;
 	/* parents of the merge that is being simplified */
 	struct simplify_list parents;
-	/* lowest nonzero height of the commits in `parents`, see `heights` */
+	/* lowest nonzero entry of `heights` for the commits in `parents` */
 	uint32_t floor_height;
 	/*
-	 * lowest generation number of those commits in `parents` whose height
-	 * is 0
+	 * lowest generation number of those commits in `parents` that have 0 in
+	 * `heights`
 	 */
 	uint32_t floor_generation;
 	/* true: haves reach at least one of the parents */
@@ -53,8 +53,9 @@ struct merging {
 };
 
 /*
- * Makes room in the arrays that are indexed by commit_nr, for commits that were
- * loaded since the last call. search_behind() loads commits that haves reach.
+ * Makes room for newly loaded commits in the arrays that are indexed by
+ * commit_nr. Needed again after each search_behind(), which loads commits that
+ * haves reach.
  */
 static int grow(struct merging *m)
 {
@@ -111,8 +112,8 @@ static bool is_below_floor(const struct merging *m, uint32_t c)
 	uint32_t generation = m->s->h->commits[c].generation;
 
 	/*
-	 * With an ancestry path, commits that are not on the path have no
-	 * height, so a comparison of heights proves nothing.
+	 * With an ancestry path, commits that are not on the path have 0 in
+	 * `heights`, so the comparisons below would prove nothing.
 	 */
 	if (m->s->o.ancestry_path)
 		return false;

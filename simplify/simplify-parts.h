@@ -145,7 +145,7 @@ struct simplify {
 	uint64_t skip_left, max_left;
 	/* commit_nr of the commit that was returned last, or SIMPLIFY_NONE */
 	uint32_t last;
-	/* parents of returned commits */
+	/* parents of returned commits, which may be boundary commits */
 	struct simplify_list behind;
 	/*
 	 * true: the list `boundary` is complete, and only its commits are still

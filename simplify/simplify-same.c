@@ -123,9 +123,9 @@ static int keep_same(struct simplify *s, uint32_t c)
 }
 
 /*
- * The result of comparing a merge with its parents: the number of relevant
- * parents, whether the merge differs from at least one of these, and whether it
- * differs from at least one of its other (irrelevant) parents.
+ * How a merge differs from its parents: the number of relevant parents, whether
+ * the merge differs from at least one relevant parent, and whether it differs
+ * from at least one irrelevant parent.
  */
 struct tally {
 	uint32_t relevant_nr;
@@ -303,9 +303,9 @@ int simplify_commit(struct simplify *s, uint32_t c, struct error *err)
 	for (uint32_t i = 0; i < nr && !ret; i++)
 		ret = compare_parent(s, c, i, &t, err);
 	/*
-	 * With --first-parent, stock Git also counts the second parent of a
-	 * merge if it is relevant, and no further parent. The number of
-	 * relevant parents decides whether the merge is TREESAME.
+	 * The number of relevant parents decides whether the merge is TREESAME.
+	 * With --first-parent, stock Git counts only the first two parents of a
+	 * merge for this number.
 	 */
 	if (s->o.first_parent && simplify_node(s, c)->parent_nr > 1)
 		t.relevant_nr += simplify_is_relevant(

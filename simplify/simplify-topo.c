@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Returns children before parents while the walk continues, by the generation
- * numbers of a commit-graph.
+ * Returns children before parents while the walk continues. This needs the
+ * generation numbers of a commit-graph.
  *
- * A commit may be returned when all its children were returned. All children of
- * a commit have higher generation numbers than the commit. So the children of a
- * commit are counted completely when all commits with higher numbers were
- * processed. For a generation number g, there are three steps. First, all
- * commits with a generation number of g or more are simplified. Second, each of
- * these commits is counted as a child of its parents. Third, each commit whose
+ * A commit may be returned when all its children were returned. Children have
+ * higher generation numbers than their parents. So all children of a commit are
+ * known when all commits with higher numbers were processed.
+ *
+ * The walk goes down the generation numbers. For a number g, there are three
+ * steps. First, all commits with number g or more are simplified. Second, each
+ * of them is counted as a child of its parents. Third, each commit whose
  * children were all returned is returned.
  */
 #include <stdlib.h>
@@ -27,13 +28,14 @@ struct simplify_topo {
 	struct heap count;
 	/*
 	 * owned array, indexed by commit_nr: one more than the number of
-	 * children that were not returned yet; 0: the commit was not met
+	 * children that were not returned yet; 0: the walk has not found the
+	 * commit yet
 	 */
 	uint32_t *children;
 	size_t nr, alloc;
 	/*
-	 * a generation number: all children of the commits with this or a
-	 * higher generation number were counted
+	 * a generation number: for each commit with this or a higher number,
+	 * all children were counted
 	 */
 	uint32_t generation;
 	struct simplify_ready ready;

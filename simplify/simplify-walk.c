@@ -12,10 +12,10 @@
 #include "simplify/simplify-parts.h"
 
 /*
- * Used if there are no generation numbers. When all queued commits are
- * uninteresting, the walk still visits commits that are older than the last
- * listed commit, because dates may be wrong. The walk ends after this number of
- * such visits in a row.
+ * Used without generation numbers. When only uninteresting commits are queued,
+ * the walk continues for some commits, because dates may be wrong. It ends
+ * after this number of visits in a row to commits that are older than the last
+ * listed one.
  */
 #define SLOP 5
 

@@ -39,9 +39,9 @@ static int open_trees(struct simplify *s, struct error *err)
 /*
  * Returns whether commits can be returned in order before the walk is complete.
  * This is possible without haves, and without options that need all commits.
- * Any order but that of the walk also needs a commit-graph with generation
- * numbers. Such an order is not possible with --first-parent: the walk does not
- * read the parents that it skips, and so does not know their generation
+ * Any order but that of the walk has two more conditions: a commit-graph with
+ * generation numbers, and no --first-parent. With --first-parent the walk does
+ * not read the parents that it skips, so it does not know their generation
  * numbers.
  */
 static bool can_stream(const struct simplify *s,

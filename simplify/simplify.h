@@ -131,13 +131,13 @@ struct simplify_commits {
 };
 
 /*
- * Returns parents or children of the commit that was returned last. Unless
- * keep_parents or reverse is set, the parents of a commit are forgotten when
- * the next commit is returned.
+ * Returns parents or children of the commit that was returned last. The parents
+ * of a commit are forgotten when the next commit is returned, unless
+ * keep_parents or reverse is set.
  *
- * A parent may be rewritten through commits that are not shown. If the parents
- * of one of these commits are forgotten already, the rewritten parent is not
- * found, and is left out. Stock Git does the same.
+ * A parent that is not shown is replaced by its next ancestor that is shown. If
+ * the parents of a commit on the way are forgotten already, that ancestor is
+ * not found, and the parent is left out. Stock Git does the same.
  */
 struct simplify_commits simplify_parents(const struct simplify *s,
 					 uint32_t commit_nr);
