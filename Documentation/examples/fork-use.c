@@ -8,8 +8,8 @@
  * 	./fork-use store.git refs/forks/a/ refs/forks/b/ refs/forks/c/
  *
  * If the references of a group are deleted, a repack can free about this size.
- * References outside of all groups are not examined: an object that they reach
- * still counts as needed only by one group, if no other group reaches it.
+ * References outside of the given groups are ignored. So an object counts as
+ * needed by one group only, even if such a reference reaches the object too.
  */
 #include <gitreach.h>
 #include <inttypes.h>

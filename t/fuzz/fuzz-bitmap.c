@@ -129,8 +129,8 @@ static void load_pseudo(struct pseudo_merges *pm)
 }
 
 /*
- * Parse the bytes of `base` once more, as a file of a chain of two layers.
- * `base` is the lower layer, and the parsed file is the upper layer.
+ * Parse the input as the bitmap file of an upper layer in a chain. The lower
+ * layer is `base`, which was parsed from the same bytes.
  */
 static void load_layer(const struct bitmap_file *base, const uint8_t *bytes,
 		       size_t len)

@@ -31,8 +31,9 @@ static void check_string(const struct json_value *value)
 }
 
 /*
- * Checks a nested JSON object. The reader has accepted the object as a member,
- * so reading the object's own members must not fail.
+ * Checks the members of a nested JSON object. Reading them must not fail,
+ * because the reader has already validated the nested object as a value of the
+ * outer one.
  */
 static void check_object(const struct json_value *value)
 {

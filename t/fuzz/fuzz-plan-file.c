@@ -17,8 +17,8 @@
 static const uint8_t packs[PACK_NR][400];
 
 /*
- * Check that each piece of the plan (cached response) is a range of one of the
- * packs, or a literal (bytes that the plan itself has).
+ * Check that each piece of the plan (cached response) is a literal (bytes
+ * stored in the plan) or a range of one of the packs.
  */
 static void check_plan(const struct plan *plan, const struct plan_file *f)
 {

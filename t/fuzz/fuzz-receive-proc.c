@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the report of a proc-receive hook: lines with the results of
- * the commands of a push. A command that the report does not name must not get
- * an error or another ref. A command that is not for the hook must not change.
+ * the commands of a push. Only commands that the report names may get an error
+ * or another ref. Commands that are not for the hook must not change.
  */
 #include <stdint.h>
 #include <stdlib.h>

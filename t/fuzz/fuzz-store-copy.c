@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for two text files of a cache directory: the marker of a local
- * copy, which says which generation (version) the copy has, and the file that
- * names the store. A file that can be parsed is printed. The printed bytes must
- * equal the input.
+ * Fuzz target for two text files of a cache directory. One is the marker of a
+ * local copy, which has the number of the copied generation (version). The
+ * other names the store. A file that can be parsed is printed. The printed
+ * bytes must equal the input.
  */
 #include "copies/marker.h"
 #include "t/fuzz/fuzz.h"

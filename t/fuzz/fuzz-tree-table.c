@@ -2,10 +2,13 @@
 /*
  * Fuzz target for tree tables, which store a tree as an array of entry numbers.
  * The first byte of the input says where the rest is cut into a tree and a
- * delta against this tree. A table must have the entries that tree_next()
- * finds, whether it was made from a tree or from the delta. The bytes of the
- * delta are also parsed as a second tree. The table of this tree must not
- * depend on whether entries of the first tree's table are reused.
+ * delta against this tree. One table is made from the tree, and one with the
+ * delta for the resulting tree. Each must have the entries that tree_next()
+ * finds.
+ *
+ * The bytes of the delta are also parsed as a second tree, with and without
+ * reuse of entries of the first tree's table. Both ways must succeed, or both
+ * must fail.
  */
 #include "pack/delta.h"
 #include "t/fuzz/fuzz.h"
@@ -67,8 +70,9 @@ static void derive(struct entry_pool *pool, const struct tree_table *base,
 }
 
 /*
- * Make the table of the second tree twice: with reuse of entries of the table
- * `near`, and without.
+ * Make the table of the second tree with reuse of entries of the first tree's
+ * table (`near`). The table must have the entries of the second tree. Parsing
+ * without reuse must give the same return value.
  */
 static void parse_near(struct entry_pool *pool, const struct tree_table *near,
 		       const struct input *in)

@@ -79,8 +79,8 @@ struct actor {
 	struct generation_host host;
 	struct generation_place place;
 	/*
-	 * With BUG_DELETE, the actor puts files through `careless`. This store
-	 * takes a lost answer for a failure, and notes the names of put files.
+	 * With BUG_DELETE, the actor puts files through this store, which
+	 * treats a lost answer as a failure and notes the names of put files.
 	 * If generation_commit() fails, the actor deletes these files.
 	 */
 	struct filestore careless;
@@ -125,7 +125,7 @@ struct world {
 	uint64_t newest;
 	struct attempt attempts[ATTEMPTS];
 	size_t attempt_nr;
-	/* Number of times that the exploration found each result. */
+	/* How often each result occurred, in all sequences of events. */
 	uint64_t committed, refused, unknown, busy, too_late, landed_late;
 	bool is_verbose, is_setup, is_broken;
 	char why[256];
@@ -468,15 +468,15 @@ static const struct {
 	{"", MEMSTORE_NORMAL, false},
 	{"store down", MEMSTORE_DOWN, false},
 	{"dies before", MEMSTORE_DOWN, true},
-	/* The fates from here on apply only to puts and deletes. */
+	/* The faults from here on apply only to puts and deletes. */
 	{"answer lost", MEMSTORE_LOST, false},
 	{"no effect", MEMSTORE_NOTHING, false},
 	{"answer lost, dies", MEMSTORE_LOST, true},
 	{"no effect, dies", MEMSTORE_NOTHING, true},
-	/* The fates from here on apply only to puts. */
+	/* The faults from here on apply only to puts. */
 	{"late", MEMSTORE_LATE, false},
 	{"late, dies", MEMSTORE_LATE, true},
-	/* The fates from here on apply only to puts of records (manifests). */
+	/* The faults from here on apply only to puts of records (manifests). */
 	{"repeated by a proxy", MEMSTORE_REPEATED, false},
 };
 
@@ -547,8 +547,8 @@ static void host_sleep(void *ctx, uint64_t ns)
 }
 
 /*
- * Returns a change in which only the fields are set that all changes have in
- * common. The caller sets the other fields.
+ * Returns a change with the fields that are equal in all changes. The caller
+ * sets the other fields.
  */
 static struct generation_change make_change(struct actor *a,
 					    const struct generation *base)
@@ -588,8 +588,8 @@ static int careless_read(struct filestore *store, struct filestore_info *info,
 }
 
 /*
- * Makes a generation with a change. With BUG_DELETE, deletes the change's files
- * after a failure. Returns the result of generation_commit().
+ * Commits a change to `base`. With BUG_DELETE, deletes the files of the change
+ * if this fails. Returns the result of generation_commit().
  */
 static int commit(struct actor *a, struct generation *base,
 		  const struct generation_change *change)
@@ -881,8 +881,8 @@ static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 	jumps = nr && may_jump(w) && (is_free || w->preemptions);
 	events = (unsigned)lands + (unsigned)jumps;
 	/*
-	 * When all actors have ended, a late put may also be lost. This is one
-	 * more event.
+	 * When no actor can go on, a late put may also be lost instead of made.
+	 * This is one more event to choose.
 	 */
 	if (!nr && lands)
 		events++;

@@ -218,8 +218,9 @@ static void absolute(char *out, const char *path)
 }
 
 /*
- * If a rename replaces a file, a power failure is assumed not to bring the old
- * file back. So such a rename is not noted.
+ * Notes a rename, so that a simulated power failure can undo it. A rename that
+ * replaces a file is not noted, because a power failure is assumed not to undo
+ * it.
  */
 static void note_rename(const char *from, const char *to, bool replaces)
 {
@@ -254,8 +255,8 @@ static void lose_power(void)
 /* ---- counting */
 
 /*
- * What a system call needs from the disk. NO_ROOM: no space. ROOM: space.
- * BYTES: space for a write, which can be done by half.
+ * Whether a system call needs free space on the disk. NO_ROOM: no. ROOM: yes.
+ * BYTES: yes, for a write; a write can also be done by half.
  */
 enum need { NO_ROOM, ROOM, BYTES };
 
