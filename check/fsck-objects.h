@@ -282,8 +282,8 @@ struct fsck_links {
 	/* owned set, indexed by obj_pos: the objects that the roots reach */
 	struct bitset reached;
 	/*
-	 * owned set, indexed by obj_pos: the reached objects whose links were
-	 * not followed
+	 * owned set, indexed by obj_pos: the promised objects that were
+	 * reached; their links were not followed
 	 */
 	struct bitset promised;
 	struct walk_items roots; /* owned: existing roots */

@@ -34,7 +34,7 @@ struct promisor {
 	bool has_packs;
 	/* true: there is a local pack without a .promisor file */
 	bool has_others;
-	/* whether `named` is complete */
+	/* true: all promisor packs were read, so `named` is complete */
 	bool is_loaded;
 };
 

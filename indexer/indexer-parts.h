@@ -22,9 +22,9 @@
 struct indexer_entry {
 	uint64_t offset;
 	uint32_t crc;
-	/* entry_nr of the first child */
+	/* entry_nr of the first delta against this entry (its first child) */
 	uint32_t first_child;
-	/* entry_nr of the next child of the same base */
+	/* entry_nr of the next delta against the same base */
 	uint32_t next_sibling;
 	/*
 	 * type in the entry's header (enum object_type), which may be a delta
@@ -61,8 +61,7 @@ struct pack_indexer {
 	struct sys_tempfile file;
 	uint64_t end; /* offset of the trailer */
 	/*
-	 * number of bytes that were inflated or made by deltas; several threads
-	 * add
+	 * number of bytes that were inflated or made by deltas, by all threads
 	 */
 	_Atomic uint64_t work;
 	struct oid checksum;

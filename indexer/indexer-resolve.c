@@ -28,9 +28,12 @@ struct frame {
 	 * pack
 	 */
 	uint32_t entry_nr;
-	/* entry_nr of the next child to resolve */
+	/* entry_nr of the next delta against this object to resolve */
 	uint32_t next;
-	/* owned; NULL: the bytes were dropped */
+	/*
+	 * owned: the bytes of the object; NULL: they were dropped to save
+	 * memory
+	 */
 	uint8_t *data;
 	size_t len;
 };

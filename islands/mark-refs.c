@@ -413,8 +413,9 @@ static int by_sum(const void *a, const void *b)
 
 /*
  * Returns the number of islands of references. Islands whose references have
- * the same values count as one. Values are compared by the sum of the first 8
- * bytes of their ids. `sums` has room for p->ref_nr sums, and is sorted.
+ * the same values count as one. For each island, the first 8 bytes of the ids
+ * are added up; equal sums mean equal values. `sums` has room for p->ref_nr
+ * sums, and is sorted.
  */
 static size_t count_different(struct marking *p, uint64_t *sums)
 {

@@ -399,9 +399,9 @@ static int write_index(struct making *m, struct buf *out, bool is_update,
 }
 
 /*
- * Prepares everything that the new bitmap index is made from. Returns 0 if the
- * index will be made from m->update, 1 if it will be made from all objects, or
- * a negative error code.
+ * Prepares everything that the new bitmap index is made from. Returns 0 if
+ * existing bitmaps are used (m->update), 1 if the index will be made from all
+ * objects, or a negative error code.
  */
 static int prepare(struct making *m, struct error *err)
 {

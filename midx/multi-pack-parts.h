@@ -63,8 +63,8 @@ struct multi_pack_below {
 	/* the bitmap index of the layers below the new layer */
 	const struct pack_bitmap *base;
 	/*
-	 * bitmap index that is passed to multi_pack_bitmap_make() as
-	 * request->below
+	 * a bitmap index whose bitmaps are used; it is passed to
+	 * multi_pack_bitmap_make() as request->below
 	 */
 	const struct pack_bitmap *old;
 	bool compacts;

@@ -30,7 +30,10 @@ struct drop {
 	struct pack_job job;
 	/* owned: "<objects>/pack" */
 	char *dir;
-	/* owned: "<objects>/pack/pack" */
+	/*
+	 * owned: beginning of the paths of new pack files:
+	 * "<objects>/pack/pack"
+	 */
 	char *base;
 	struct error *err;
 };

@@ -26,7 +26,10 @@ struct sync {
 	bool lenient;
 	/* owned: "<store>/objects/pack" */
 	char *dir;
-	/* owned: "<store>/objects/pack/pack" */
+	/*
+	 * owned: beginning of the paths of new pack files:
+	 * "<store>/objects/pack/pack"
+	 */
 	char *base;
 	struct odb *odb;
 	struct error *err;

@@ -128,7 +128,7 @@ struct simplify {
 	 * soon end
 	 */
 	bool is_ending;
-	/* the value of h->lacks_generations when threat_nr was computed */
+	/* a copy of h->lacks_generations, made when threat_nr was computed */
 	bool lacks_generations;
 	/* lowest generation number of the listed commits */
 	uint32_t lowest;

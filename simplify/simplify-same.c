@@ -17,8 +17,8 @@
 struct gathered {
 	unsigned changes;
 	/*
-	 * true: continue the comparison after an addition; any other change
-	 * always stops it
+	 * true: the comparison goes on while all changes are additions; false:
+	 * it stops at the first change
 	 */
 	bool all_added;
 };
