@@ -857,10 +857,10 @@ static void land(struct world *w)
 }
 
 /*
- * Chooses what happens next in a run, and returns the actor that goes on.
- * Returns NULL if the clock has jumped, or a late put was made or lost. Then
- * the caller must choose again. At the end of the run, returns NULL with
- * *is_end set.
+ * Chooses what happens next in a run, and returns the actor that goes on. NULL:
+ * another event has happened, and the caller must choose again. Such events are
+ * a jump of the clock, and a late put that takes effect or is lost. At the end
+ * of the run, returns NULL with *is_end set.
  */
 static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 {
@@ -881,8 +881,8 @@ static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 	jumps = nr && may_jump(w) && (is_free || w->preemptions);
 	events = (unsigned)lands + (unsigned)jumps;
 	/*
-	 * When no actor can go on, a late put may also be lost instead of made.
-	 * This is one more event to choose.
+	 * When no actor can go on, a late put takes effect or is lost. The
+	 * second case is one more event to choose.
 	 */
 	if (!nr && lands)
 		events++;
