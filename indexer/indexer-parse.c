@@ -471,8 +471,8 @@ static int take_entry(struct parser *p, struct error *err)
 	if (ret > 0)
 		ret = take_pieces(p, &cur, err);
 	/*
-	 * The bytes of the entry have arrived, so memory for the object may be
-	 * allocated. zlib limits how many bytes one entry can inflate to.
+	 * Count the inflated bytes as work after the bytes of the entry have
+	 * arrived, because the limit grows with the number of received bytes.
 	 */
 	if (!ret)
 		ret = indexer_work(ix, cur.head.size, p->off, err);

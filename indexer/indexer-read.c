@@ -16,8 +16,8 @@
 #include "sys/io.h"
 
 /*
- * A delta chain, from an object down to its base that is stored whole. An
- * element is a place, an index into ix->by_offset.
+ * A delta chain, from an object down to its base that is stored whole. Each
+ * element is an index into ix->by_offset.
  */
 struct chain {
 	uint32_t *places; /* owned */

@@ -21,7 +21,7 @@
 #include "sys/io.h"
 #include "sys/thread.h"
 
-/* An object on the path from the root of a family to the current object. */
+/* An object on the delta chain that leads from a base to the current object. */
 struct frame {
 	/*
 	 * number of the object's entry; INDEXER_NONE: the object is not in the
@@ -363,8 +363,8 @@ static struct indexer_ref *find_ref(const struct pack_indexer *ix,
 
 /*
  * Takes the list of deltas out of *ref, so that only one thread resolves the
- * deltas. Returns the first entry, or INDEXER_NONE if another thread or entry
- * has taken the list already.
+ * deltas. Returns the first entry, or INDEXER_NONE if the list was taken
+ * before.
  */
 static uint32_t take_list(struct indexer_ref *ref)
 {
@@ -396,9 +396,9 @@ static void report(struct resolver *r, struct worker *w)
 }
 
 /*
- * Applies the delta of the top frame's next child. Pushes the child if it has
- * children itself. Returns 0 (also if hooks.broken accepts a damaged delta) or
- * a negative error code.
+ * Applies the next delta against the object in the top frame. If the result is
+ * the base of further deltas, pushes the result. Returns 0 (also if
+ * hooks.broken accepts a damaged delta) or a negative error code.
  */
 static int resolve_child(struct resolver *r, struct worker *w,
 			 struct error *err)
@@ -464,8 +464,8 @@ static int resolve_family(struct resolver *r, struct worker *w,
 }
 
 /*
- * Runs one task: the family of an object that is stored whole. Returns 0 or a
- * negative error code.
+ * Runs one task: resolves all deltas that depend on one object that is stored
+ * whole. Returns 0 or a negative error code.
  */
 static int resolve_root(void *ctx, unsigned thread_nr, size_t task_nr,
 			struct error *err)
@@ -510,8 +510,9 @@ static int get_base(struct resolver *r, struct worker *w,
 }
 
 /*
- * Runs one task: the family of a base that a thin pack left out. Returns 0
- * (also if there is no such object) or a negative error code.
+ * Runs one task: resolves all deltas that depend on a base that a thin pack
+ * left out. Returns 0, also if the base does not exist, or a negative error
+ * code.
  */
 static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 			   struct error *err)
@@ -563,9 +564,9 @@ static uint32_t *count_families(const struct pack_indexer *ix)
 }
 
 /*
- * Lists the objects that are stored whole and have deltas: the roots of
- * families. The root of the largest family is the last. Returns 0 or
- * ERR_NOMEM.
+ * Lists the objects that are stored whole and have deltas, sorted by the number
+ * of deltas that depend on each. The object with the most deltas is the last.
+ * Returns 0 or ERR_NOMEM.
  */
 static int list_roots(struct resolver *r)
 {
