@@ -393,7 +393,9 @@ static int use_link(struct fsck_links *l, const struct fsck_links_object *from,
 	uint32_t obj_pos;
 
 	(void)way;
-	/* An id that the repository does not have has no obj_pos. Skip it. */
+	/*
+	 * Skip an object that the repository does not have: it has no obj_pos.
+	 */
 	if (objspace_find(&l->walk->space, to->bytes, &obj_pos) &&
 	    mark(ctx, obj_pos) < 0)
 		return error_nomem(err);

@@ -42,8 +42,8 @@ struct computing {
 	const struct graph_records *r;
 	const struct changed_paths_options *o;
 	/*
-	 * owned: indexes of the records whose filters are computed; threads
-	 * take them in this order
+	 * owned: indexes of the records whose filters are computed, in the
+	 * order in which threads take them
 	 */
 	uint32_t *todo;
 	size_t todo_nr;
@@ -346,9 +346,9 @@ static void close_workers(struct computing *c)
 }
 
 /*
- * Sets the pointer to each computed filter in the buffer of the thread that
- * made it. Must be called when all filters are complete, because a buffer that
- * grows can move in memory.
+ * Lets each computed filter point to its bytes in the buffer of a thread. Must
+ * be called when all filters are complete, because a buffer that grows can move
+ * in memory.
  */
 static void settle(struct computing *c)
 {

@@ -38,8 +38,8 @@ static uint32_t load(const char *p, size_t nr, uint32_t version)
 		/*
 		 * Stock Git combines the bytes of a whole word by OR, and the
 		 * bytes of a shorter word by XOR. The results differ only in
-		 * version 1, where a byte may be negative, with all upper bits
-		 * set.
+		 * version 1, where a byte from 0x80 on sets all higher bits of
+		 * the word, too.
 		 */
 		k = nr == 4 ? k | byte : k ^ byte;
 	}

@@ -94,9 +94,9 @@ static int check_order(struct verifying *v, uint32_t layer_pos)
 }
 
 /*
- * Checks the fanout entries for the first bytes [*byte, end): each must have
- * the value `nr`, the number of ids that start with such a byte or a smaller
- * one. Sets *byte to `end`. Returns 0 or ERR_NOMEM.
+ * Checks the fanout entries of the bytes from *byte up to `end` (excluded).
+ * Each entry must be `nr`, the number of ids whose first byte is the byte of
+ * the entry or smaller. Sets *byte to `end`. Returns 0 or ERR_NOMEM.
  */
 static int check_fanout(struct verifying *v, unsigned *byte, unsigned end,
 			uint32_t nr)

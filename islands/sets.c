@@ -106,8 +106,9 @@ static int reserve(struct island_sets *sets)
 }
 
 /*
- * Adds the set whose words are in the reserved room, and returns its number. If
- * an equal set exists already, returns the number of that set.
+ * Adds the set that the caller has written behind the last set (see reserve()),
+ * and returns its number. If an equal set exists already, returns the number of
+ * that set, and adds nothing.
  */
 static uint32_t intern(struct island_sets *sets)
 {

@@ -19,8 +19,8 @@ struct network_borrowers {
 	 * Called for each borrower that is no member. `git_dir` is the
 	 * borrower's path, without symlinks. `id` is the member whose objects
 	 * the borrower uses, or 0 if it uses the objects of the store. If the
-	 * borrower uses several, `id` is for the first of them in its list of
-	 * alternates. Returns 0; another value ends the search.
+	 * borrower's list of alternates names several of them, `id` is for the
+	 * first. Returns 0; another value ends the search.
 	 */
 	int (*found)(void *ctx, const char *git_dir, uint32_t id);
 	/*

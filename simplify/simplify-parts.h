@@ -54,8 +54,8 @@ enum {
 	/* the commit is returned as a boundary commit (--boundary) */
 	SIMPLIFY_BOUNDARY = 1 << 11,
 	/*
-	 * scratch flag of whichever function needs one; the function clears the
-	 * flag before it returns
+	 * scratch flag: any function may set it, and must clear it before it
+	 * returns
 	 */
 	SIMPLIFY_MARK = 1 << 12,
 	/* simplify-topo.c has queued the commit to be simplified */

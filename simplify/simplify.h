@@ -92,7 +92,7 @@ struct simplify_options {
 	bool keep_parents;
 	/*
 	 * skip: number of commits that are left out at the start; max: maximum
-	 * number of commits that are returned after these; UINT64_MAX: no limit
+	 * number of commits that are then returned; UINT64_MAX: no limit
 	 */
 	uint64_t skip, max;
 	/*
