@@ -57,19 +57,20 @@
 
 /*
  * Cost of reading trees of boundary commits, in tree diffs: BOUNDARY_COST, plus
- * BOUNDARY_COST_EACH for each boundary commit. It is small, because most trees
- * are not read: only those that may contain wanted objects not yet found in the
- * haves.
+ * BOUNDARY_COST_EACH for each boundary commit. The cost is small, because most
+ * trees are not read. A tree is read only if it may contain wanted objects that
+ * were not found in the haves yet.
  */
 #define BOUNDARY_COST 1
 #define BOUNDARY_COST_EACH 1
 
 /*
- * Limit of the search for bitmaps once the cost of a walk is known: the maximum
- * number of commits to search is COMMITS_IN_VAIN_PER_COST * (REQUEST_COST +
- * cost of the walk). Costs are in tree diffs. If a walk answers the request in
- * the end, the search was in vain, and has added about a fifteenth to the cost
- * of the request.
+ * Limit of the search for bitmaps once the cost of a walk is known. The search
+ * may visit COMMITS_IN_VAIN_PER_COST * (REQUEST_COST + cost of the walk)
+ * commits. Costs are in tree diffs. The search goes beyond this limit only if
+ * bitmaps are probably near. If a walk answers the request in the end, the
+ * search was in vain. A vain search within the limit adds about a fifteenth to
+ * the cost of the request.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3
