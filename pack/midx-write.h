@@ -65,7 +65,7 @@ struct pack_midx_written {
  * - among packs of the same age, the copy in the pack whose name sorts first.
  *
  * If a bit order is requested without a preferred pack, the oldest pack with
- * objects is preferred.
+ * objects is preferred. An upper layer of a chain has no preferred pack.
  *
  * Returns 0, or one of these errors; *out is then unchanged:
  * - ERR_INVALID: the pack names are not sorted, or the preferred pack is empty

@@ -583,7 +583,8 @@ static int base_type(struct pack_reader *r, const struct pack *pack,
  * Sets *type to the type of the delta at `offset`, whose delta chain has a
  * damaged object. All objects of a delta chain have the same type. So the type
  * is read from another copy of one of them: of the damaged object, or of a
- * delta that is made from it. Returns 0 or a negative error code.
+ * delta between this object and the delta at `offset`. Returns 0 or a negative
+ * error code.
  */
 static int spare_type(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      enum object_type *type)
