@@ -288,9 +288,9 @@ static int visit(struct extending *x, struct queue *q, uint32_t commit,
 }
 
 /*
- * Walk from the wants that the prepared answer (a stored response) lacks, to
- * find the new commits and the boundary of the walk. Returns 0 if there are too
- * many new commits, otherwise 1 or a negative error code.
+ * Walk from the wants of the clone that are not wants of the prepared answer (a
+ * stored response). Find the new commits and the boundary of the walk. Returns
+ * 0 if there are too many new commits, otherwise 1 or a negative error code.
  */
 static int walk_new(struct extending *x, struct error *err)
 {
@@ -399,8 +399,9 @@ static int keep_boundary(struct extending *x, struct error *err)
 
 /*
  * Find out whether a prepared answer can be extended. This is so if the clone
- * needs all objects of the answer. Walks the new commits. Returns 1 if the
- * answer can be extended, 0 if not, or a negative error code.
+ * needs all objects of the answer, and there are not too many new commits.
+ * Walks the new commits. Returns 1 if the answer can be extended, 0 if not, or
+ * a negative error code.
  */
 static int try_answer(struct extending *x, const struct prepared_wants_of *of,
 		      struct error *err)

@@ -52,8 +52,8 @@
 
 /*
  * Number of bits of a filter: bit idx_pos % FILTER_BITS is set for each changed
- * object. Most objects of the prepared answer have no bit in the filter, so
- * they need not be searched among the changed objects.
+ * object that is in the pack. For most objects of the prepared answer, the bit
+ * is not set, so they need not be searched among the changed objects.
  */
 #define FILTER_BITS 8192
 
@@ -326,7 +326,7 @@ static int send_packed_too(struct nearing *n, const struct walk_item *item,
 /*
  * Add an object that the prepared answer (a stored response) lacks. Returns 1
  * if it was added, or ERR_NOMEM. Returns 0 if the object does not exist, or if
- * the order of the pack that gives its bit is not certain.
+ * the pack has the object but the order of the pack is wrong.
  */
 static int send_too(struct nearing *n, const struct tree_tally_row *row)
 {

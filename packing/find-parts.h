@@ -70,7 +70,7 @@ int find_extended(struct found *f, const struct packing_send_options *options,
 
 /*
  * For a clone of depth 1 of one commit: find the objects with the help of a
- * prepared answer to another commit. The trees of both commits are compared.
+ * prepared answer for another commit. The trees of both commits are compared.
  * The answer must be in the opened file found->prepared. Adds the tags that the
  * request includes.
  *

@@ -117,13 +117,14 @@ struct candidate {
 	 * object has a kept delta (stored by a repack), these are the bytes of
 	 * this delta; otherwise the bytes of the object, which is stored whole.
 	 * 0: the object is an orphan (a delta whose base is not sent), so its
-	 * stored bytes cannot be sent.
+	 * stored bytes cannot be sent; or note_kept() has added the candidate,
+	 * which is always sent as its kept delta.
 	 */
 	uint64_t stored;
 	/*
 	 * Cost of a new delta: the object's inflated size, divided by the
-	 * number of bytes that the delta can save, times 256. 0: the object is
-	 * an orphan (a delta whose base is not sent).
+	 * number of bytes that the delta can save (`stored`), times 256. 0:
+	 * `stored` is 0.
 	 */
 	uint64_t cost;
 	struct kept_choice kept;

@@ -91,15 +91,16 @@ struct found {
 	/* Owned: the objects in the trees of the commits in `boundary`. */
 	struct walk_items boundary_objects;
 	/*
-	 * Owned: for some of `objects`, an older version that the receiver has.
-	 * These objects were moved from `packed` to the end of `objects`, or
-	 * were in `objects` before.
+	 * Owned: for some of `objects`, a version that the receiver has or
+	 * gets, as the delta base. These objects were moved from `packed` to
+	 * the end of `objects`, or were in `objects` before.
 	 */
 	struct found_version *versions;
 	size_t version_nr;
 	/*
 	 * A file of kept deltas: deltas that a repack has stored for later
-	 * requests. Empty until found_withhold_versions() opens the file.
+	 * requests. Empty until found_withhold_versions() or
+	 * found_take_copies() opens the file.
 	 */
 	struct kept_deltas kept;
 	/* whether find_kept_open() was called */
@@ -329,8 +330,9 @@ int found_add_bases(struct found *found, struct packing_items *items,
  * Append objects of the newest wanted trees to `items`, as delta bases that are
  * not written as items (external bases). These objects are sent as well:
  * is_sent() must be true for each, which means that its stored bytes are copied
- * to this pack. If fewer than two commits are sent, nothing is done. Returns 0
- * or a negative error code.
+ * to this pack. Only objects that share type and name hash with an item that
+ * will be deflated anew are appended. If fewer than two commits are sent,
+ * nothing is done. Returns 0 or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,
