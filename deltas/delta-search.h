@@ -127,10 +127,10 @@ struct delta_window;
  * borrowed.
  * - heights: for each item, the length of the longest delta chain that is built
  *   on the item.
- * - depths: for each item that is already a delta, an upper bound of its depth.
- *   If the base is an earlier candidate of the same segment, the value is
- *   DELTA_WINDOW_BASE_DEPTH instead: the depth is one more than that of the
- *   base. The window updates the table as it moves. NULL in the first pass.
+ * - depths: for each item that an earlier pass has made a delta, an upper bound
+ *   of its depth. If the base is an earlier candidate of the same segment, the
+ *   value is DELTA_WINDOW_BASE_DEPTH instead: the depth is that of the base,
+ *   plus one. The window updates the table as it moves. NULL in the first pass.
  */
 struct delta_window *delta_window_new(
 	const struct packing_items *list,
