@@ -6,7 +6,7 @@
  * operation.
  *
  * The memory of the output is reserved once. There are two upper limits of its
- * size, and the smaller one is reserved:
+ * size. The smaller one is reserved, or less if the merge itself has a limit:
  * - the number of words of both operands, plus END_WORDS. A step appends at
  *   most one word for each literal word that it consumes. A step on two runs
  *   uses up one of the runs, and appends at most one word.
