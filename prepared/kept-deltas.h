@@ -57,8 +57,9 @@ struct kept_delta {
 	/*
 	 * The age of the base when the row was written: the number of
 	 * first-parent commits between HEAD and the commit that has the base.
-	 * 0: the row is a whole copy, or a delta that a repack took from an old
-	 * pack.
+	 * 0: the row is a whole copy, or a stored delta that a repack took from
+	 * an old pack. The repack dropped this delta from the new pack because
+	 * of the tip island.
 	 */
 	uint32_t step;
 	/*

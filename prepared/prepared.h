@@ -120,7 +120,7 @@ struct prepared_place {
 
 /*
  * Facts about the tree of an answer of depth 1. With these facts, the server
- * finds out which objects of a similar tree are in the answer
+ * finds out which objects of the answer a similar tree still has
  * (packing/find-near.c).
  */
 struct prepared_tree {
@@ -291,7 +291,10 @@ uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos);
 int prepared_hash_order(struct oid *order, const struct prepared_tree *tree,
 			size_t run_nr, const struct pack_rev *rev);
 
-/* Returns the bytes of all runs (byte ranges of the pack) of `content`. */
+/*
+ * Returns the total number of bytes of the runs (byte ranges of the pack) of
+ * `content`.
+ */
 uint64_t prepared_bytes(const struct prepared_content *content);
 
 /*
