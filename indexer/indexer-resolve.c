@@ -625,9 +625,10 @@ static int announce_bases(struct resolver *r, struct error *err)
 }
 
 /*
- * Compares large objects with existing objects of the same ids. These objects
- * were not compared while the pack was parsed, because they were not in memory
- * as a whole. Returns 0 or a negative error code.
+ * Reads the objects of ix->large again, compares them with existing objects of
+ * the same ids, and passes them to hooks.object. This was not done while the
+ * pack was parsed, because the objects were not in memory as a whole. Returns 0
+ * or a negative error code.
  */
 static int compare_large(struct pack_indexer *ix, struct worker *w,
 			 struct error *err)
