@@ -87,9 +87,10 @@ int reflog_expire_check_refs(struct reflog_expire *x, struct error *err);
 /*
  * Drops the expired lines of one ref's reflog, by reflog_edit(). Returns 0 or a
  * negative error code. Cost: one walk over commits, if the reflog has lines
- * that are older than one of the two limits and not older than the other. With
- * a commit-graph, the walk ends at the lowest generation number of the commits
- * in the reflog; otherwise it ends at the roots.
+ * that are older than the limit for unreachable commits, but not older than the
+ * limit for all lines. With a commit-graph, the walk ends at the lowest
+ * generation number of the commits of these lines; otherwise it ends at the
+ * roots.
  */
 int reflog_expire_run(struct reflog_expire *x, const char *name,
 		      struct error *err);
