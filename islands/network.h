@@ -181,7 +181,8 @@ struct network {
 /*
  * Makes the shared store of a network, a bare repository, at `path`. If an
  * earlier attempt was killed, completes the store. Returns 0 or a negative
- * error code: ERR_INVALID if `path` is a repository already.
+ * error code: ERR_INVALID if there is a complete store or another repository at
+ * `path`.
  */
 int network_init(const char *path, enum hash_algo algo, struct error *err);
 
