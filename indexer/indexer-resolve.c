@@ -565,8 +565,8 @@ static uint32_t *count_families(const struct pack_indexer *ix)
 
 /*
  * Lists the objects that are stored whole and have deltas, sorted by the number
- * of deltas that depend on each. The object with the most deltas is the last.
- * Returns 0 or ERR_NOMEM.
+ * of deltas that depend on each, see count_families(). The object with the most
+ * deltas is the last. Returns 0 or ERR_NOMEM.
  */
 static int list_roots(struct resolver *r)
 {
