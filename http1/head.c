@@ -394,8 +394,9 @@ static int parse_line(struct http1_head *head,
 }
 
 /*
- * The line at head->len has no end yet. Refuse the line if a limit is exceeded,
- * or if the request line cannot become valid.
+ * The line at head->len has no end yet, or the end is beyond the limit of the
+ * head. Refuse the line if a limit is exceeded, or if the request line cannot
+ * become valid.
  */
 static int check_unfinished(struct http1_head *head,
 			    const struct http1_limits *limits,
@@ -420,13 +421,10 @@ int http1_head_parse(struct http1_head *head, const struct http1_limits *limits,
 	while (!ret) {
 		const char *lf = memchr(bytes + head->seen, '\n',
 					len - head->seen);
-		size_t off = head->len, end;
+		size_t off = head->len, end = lf ? (size_t)(lf - bytes) : len;
 
-		if (!lf)
+		if (!lf || end + 1 > limits->head_len)
 			return check_unfinished(head, limits, bytes, len);
-		end = (size_t)(lf - bytes);
-		if (end + 1 > limits->head_len)
-			return refuse(head, head->method.len ? 431 : 414);
 		if (end == off || bytes[end - 1] != '\r')
 			return refuse(head, 400);
 		ret = parse_line(head, limits, bytes, off, end - 1);

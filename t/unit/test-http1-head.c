@@ -221,6 +221,14 @@ static void test_limits(void **state)
 	assert_int_equal(status_of(&head, text.data), 0);
 	buf_append_str(&text, "v");
 	assert_int_equal(status_of(&head, text.data), 414);
+	/*
+	 * No method begins with a slash, so the first byte decides about the
+	 * status, and not the length of the line.
+	 */
+	memset(value, '/', sizeof(value));
+	buf_reset(&text);
+	buf_printf(&text, "%.*s\r\n", 199, value);
+	assert_int_equal(status_of(&head, text.data), 400);
 	buf_release(&text);
 }
 
