@@ -28,10 +28,11 @@ struct reftable_writer_options {
 	 * table
 	 */
 	uint64_t min_index, max_index;
-	/* true: write no index from objects to refs */
+	/* block size in bytes; 0: REFTABLE_BLOCK_SIZE_DEFAULT */
 	uint32_t block_size;
 	unsigned restart_interval; /* number of records; 0: 16 */
-	bool no_objects;           /* write no o-blocks */
+	/* true: write no index from objects to refs (no o-blocks) */
+	bool no_objects;
 };
 
 struct reftable_writer;
