@@ -22,8 +22,8 @@ struct check {
 	 */
 	struct revwalk_result push;
 	/*
-	 * commits of the frontier of which it is not known yet whether refs
-	 * reach them
+	 * commits that existed before the push, and at which the walk of the
+	 * pushed commits stopped
 	 */
 	struct oidset frontier;
 	/* commits of the frontier for which no test has passed yet */

@@ -119,9 +119,9 @@ static int keep(struct receive_objects *o, struct receive *r, struct error *err)
 }
 
 /*
- * Returns 1 if the repository has the object, and has set the modification time
- * of one copy to now. So `git prune` keeps the object until refs reach it.
- * Returns 0 if the object must be written, or a negative error code.
+ * Sets the modification time of an object to now if the repository has the
+ * object. So `git prune` keeps the object until refs reach it. Returns 1 if the
+ * time was set, 0 if the object must be written, or a negative error code.
  */
 static int is_known(void *ctx, const struct oid *oid, struct error *err)
 {
