@@ -119,8 +119,9 @@ bool admission_has_queue(const struct admission *a);
 
 /*
  * Returns ADMISSION_NO_REFUSAL if a request may wait now. Otherwise returns the
- * reason: too many requests of its fork network, or of its user or address
- * (principal), are waiting. The refusal is counted.
+ * reason: too many fetches of its fork network, too many pushes to its
+ * repository, or too many requests of its user or address (principal) are
+ * waiting. The refusal is counted.
  */
 enum admission_refusal admission_judge(struct admission *a,
 				       const struct admission_ask *ask);

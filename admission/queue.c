@@ -172,8 +172,9 @@ static void charge(struct admission_queue *q, struct admission_ticket *t,
 }
 
 /*
- * Takes the tokens of a ticket back. Adds the time for which they were held to
- * the service that the ticket's accounts have had.
+ * Ends the turn of a running ticket. Adds the time of the turn, multiplied by
+ * the number of tokens (at least 1), to the service that the ticket's accounts
+ * have had. This replaces the estimated price. Does nothing for a push.
  */
 static void settle(struct admission_queue *q, struct admission_ticket *t,
 		   uint64_t now_ns)

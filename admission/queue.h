@@ -77,16 +77,16 @@ struct admission_limits {
 	 * hold while others wait
 	 */
 	unsigned share;
-	/* maximum number of waiting tickets of one fork network */
+	/* maximum number of waiting fetches of one fork network */
 	unsigned queue_max;
 	/*
-	 * maximum number of waiting tickets of one principal (a user or an
-	 * address)
+	 * maximum number of waiting fetches of one principal (a user or an
+	 * address); the same limit applies to its waiting pushes
 	 */
 	unsigned principal_max;
 	/*
-	 * maximum number of pushes at once to the repositories of one fork
-	 * network
+	 * maximum number of pushes at once to one repository; twice as many may
+	 * wait
 	 */
 	unsigned push_max;
 	/* longest wait for the first token */
@@ -129,13 +129,14 @@ struct admission_ticket {
 /*
  * One account of the queue. It is for a fork network, for a principal (a user
  * or an address) in a network, or for a principal in all networks together. The
- * second kind is called a flow.
+ * second kind is called a flow. Pushes have accounts of their own, in which the
+ * network is the repository.
  */
 struct admission_account {
 	uint64_t key; /* 0: none */
 	/*
-	 * numbers of the account's tickets: all of them, and those in each
-	 * state; computed from the tickets
+	 * numbers of the account's tickets: all of them, those that wait, those
+	 * that are EXPRESS, and pushes that run; computed from the tickets
 	 */
 	unsigned nr, waiting, express, pushes;
 	unsigned tokens; /* tokens that its tickets hold */
@@ -155,7 +156,10 @@ struct admission_account {
 /* Why a ticket was refused. */
 enum admission_refusal {
 	ADMISSION_NO_REFUSAL,
-	/* too many requests of the fork network wait */
+	/*
+	 * too many fetches of the fork network wait, or too many pushes to the
+	 * repository
+	 */
 	ADMISSION_NETWORK_FULL,
 	/* too many requests of the principal (a user or an address) wait */
 	ADMISSION_PRINCIPAL_FULL,
@@ -259,8 +263,8 @@ unsigned admission_queue_forget(struct admission_queue *q, long process,
 
 /*
  * Computes all counts and sums of the queue again from its tickets, after a
- * process died while it changed the queue. The CPU time that each account has
- * used becomes 0.
+ * process died while it changed the queue. The service that each account has
+ * had (used_us) becomes 0.
  */
 void admission_queue_repair(struct admission_queue *q);
 
