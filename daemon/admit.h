@@ -128,7 +128,8 @@ void daemon_admit_rest(void *ctx, bool begins);
 
 /*
  * Returns whether a new fetch or push must be refused, because too many
- * requests of its fork network or of its user or address wait.
+ * fetches of its fork network, too many pushes to its repository, or too many
+ * requests of its user or address wait.
  */
 bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 		    const struct repo *repo, bool is_push);

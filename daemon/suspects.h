@@ -41,7 +41,7 @@ unsigned daemon_suspects_crash(struct daemon_suspects *suspects,
 			       const char *path, size_t len, uint64_t now_ns);
 
 /*
- * Records that requests for the repository certainly crash workers. From now
+ * Records that requests for the repository certainly cause crashes. From now
  * on, such requests are refused. Any thread may call this.
  */
 void daemon_suspects_convict(struct daemon_suspects *suspects, const char *path,
