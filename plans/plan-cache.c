@@ -384,9 +384,10 @@ static void give_up(void *ctx)
 }
 
 /*
- * Makes the plan available to other requests. If the pack failed or the plan is
- * too large, removes the entry instead. Returns whether other requests in this
- * process have waited for the plan.
+ * Makes the plan available to other requests. If the plan is not complete,
+ * removes the entry instead. If the plan is too large, the entry stays in the
+ * state TOO_LARGE. Returns whether other requests in this process have waited
+ * for the plan.
  */
 static bool publish(struct making *m, bool is_complete,
 		    const struct packing_report *report)
