@@ -250,8 +250,8 @@ void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn)
 	struct thread *t;
 
 	/*
-	 * A client that has begun a conversation over git:// or ssh keeps its
-	 * place in the lanes, and is not refused.
+	 * A client that has begun a conversation over git:// or ssh stays in
+	 * its lane (its waiting line), and is not refused.
 	 */
 	if (!conn->talk)
 		conn->lane.key = daemon_lane_key(o, conn);

@@ -7,10 +7,8 @@
  * unsent, the loop sends them.
  *
  *	accept -> IDLE -> HEAD -> queue -> BUSY -> done -> IDLE or LINGER
- *	   |                                          |
- *	   |                                          '-> SENDING -> IDLE or
- *LINGER
  *	   '-> HANDSHAKE -> IDLE    with TLS
+ *	done -> SENDING -> IDLE, LINGER or WAITING    if bytes are unsent
  *	done -> DELAY -> queue      after a wrong password
  *	done -> WAITING -> queue    between two commands over git:// or ssh
  *
