@@ -312,10 +312,11 @@ static int reject_broken(struct ref_transaction *tx,
 }
 
 /*
- * Handles a symbolic ref whose target cannot exist. A change that expects an
- * old value is rejected. Any other change of the ref itself replaces or removes
- * the ref. A write to the target is rejected, because the path of the target
- * may lead out of the repository. A deletion of the target changes nothing.
+ * Handles a symbolic ref whose target cannot exist. A change of the ref itself
+ * is rejected if it states an old value, even a zero id. Otherwise it replaces
+ * or removes the ref. A write to the target is rejected, because the path of
+ * the target may lead out of the repository. A deletion or verification of the
+ * target is rejected if it expects an old value, and else changes nothing.
  * Returns 0 (also if the update is rejected) or a negative error code.
  */
 static int stage_nowhere(struct ref_transaction *tx, struct ref_item *item,

@@ -2,8 +2,8 @@
 /*
  * Calls hooks for a migration, with the same transactions as stock Git. The
  * first transaction has all refs. If the new store is files, a second one has
- * the refs in packed-refs, and a third one has the loose refs. Like stock Git,
- * this module does not report the end of each transaction.
+ * the refs in packed-refs, and a third one has the loose refs. As in stock Git,
+ * a commit is reported for the third transaction only.
  */
 #include <stdlib.h>
 
@@ -15,9 +15,7 @@
 
 /* The lines for hooks, in the order of the names of the refs. */
 struct telling {
-	/*
-	 * borrowed: the repository with the old store
-	 */
+	/* borrowed: the repository with the old store */
 	const struct repo *repo;
 	const struct ref_migrate_options *options;
 	struct refs *refs; /* owned: the old store */
