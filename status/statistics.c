@@ -307,8 +307,8 @@ struct cost {
 	atomic_uint state;
 	_Atomic uint64_t hash;
 	/*
-	 * number of the period of 10 minutes in which the fields below were
-	 * halved last; see age()
+	 * number of the last period of 10 minutes for which `requests`,
+	 * `cpu_us` and `bytes_sent` were halved; see age()
 	 */
 	_Atomic uint64_t period;
 	_Atomic uint64_t requests, cpu_us, bytes_sent;
