@@ -245,8 +245,8 @@ static int tell(void *ctx, unsigned ahead, struct error *err)
 }
 
 /*
- * Waits for admission of a request. Only here is the name of its fork network
- * (the repositories that share objects) found, because this needs to read a
+ * Waits for admission of a request. The name of its fork network (the
+ * repositories that share objects) is found only here: finding the name reads a
  * file, and most requests need no admission. Returns 0 or a negative error code
  * of admission_enter().
  */

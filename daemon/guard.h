@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Remembers which repositories have crashed workers: further requests for them
- * are answered by child processes, or refused.
+ * Applies the rules of daemon/suspects.h to one request. If earlier requests
+ * for the repository have crashed workers, a child process must answer the
+ * request, or the request is refused.
  */
 #ifndef DAEMON_GUARD_H
 #define DAEMON_GUARD_H

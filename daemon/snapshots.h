@@ -8,7 +8,7 @@
  * its start. A snapshot has two witnesses, which find changes of files
  * (sys/witness.h): one for the repository and its configuration, and one for
  * its packs. Each request checks the witnesses before it uses the snapshot. If
- * a file has changed, the files are read anew.
+ * a file has changed, the files are read again.
  *
  *	daemon_snapshots         of one worker
  *	  +- daemon_snapshot     path -> struct repo, witness
