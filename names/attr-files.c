@@ -273,8 +273,8 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 
 /*
  * Compares directories by path, so that a directory comes before its
- * subdirectories. A directory may be listed twice. In this case the item with
- * the id of the directory's .gitattributes file comes last. Returns a negative
+ * subdirectories. A directory may be listed again, with the id of its
+ * .gitattributes file. The item with this id comes last. Returns a negative
  * number if *a comes first, 0 if both are equal, or a positive number.
  */
 static int by_path(const void *a, const void *b)
