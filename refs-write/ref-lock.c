@@ -316,7 +316,7 @@ static int reject_broken(struct ref_transaction *tx,
  * is rejected if it states an old value, even a zero id. Otherwise it replaces
  * or removes the ref. A write to the target is rejected, because the path of
  * the target may lead out of the repository. A deletion or verification of the
- * target is rejected if it expects an old value, and else changes nothing.
+ * target is rejected if it expects an old value. Otherwise it changes nothing.
  * Returns 0 (also if the update is rejected) or a negative error code.
  */
 static int stage_nowhere(struct ref_transaction *tx, struct ref_item *item,
