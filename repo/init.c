@@ -250,9 +250,9 @@ static int want_bool(const struct init *init, struct buf *text, const char *key,
 }
 
 /*
- * Writes the variable `key` with the value `value`, a path, into the text of
- * the configuration file. The path is quoted if necessary. Returns 0 or
- * ERR_NOMEM.
+ * Sets the variable `key` to the path `value` in the text of the config file,
+ * unless the existing config file gives the variable this value already. The
+ * path is quoted if necessary. Returns 0 or ERR_NOMEM.
  */
 static int want_path(const struct init *init, struct buf *text, const char *key,
 		     const char *value)
