@@ -30,8 +30,9 @@ struct session {
 	/* true: a pack has begun; "ERR" packets must not be sent any more */
 	bool in_pack;
 	/*
-	 * true: the server advertised a promisor remote, and the client will
-	 * fetch from this remote the objects that the server lacks
+	 * true: the client has accepted a promisor remote that the server
+	 * advertised. From this remote, the client can fetch the objects that
+	 * the server lacks.
 	 */
 	bool has_promisor;
 	/* Opened on first use: */
