@@ -31,8 +31,8 @@ struct status_store {
 	uint64_t requests, failures;
 	uint64_t received, sent; /* bytes of files */
 	/*
-	 * time of the last successful request to the store, in seconds since
-	 * 1970; 0: none has succeeded
+	 * time of the last request to the store that was no failure (see
+	 * above), in seconds since 1970; 0: there was none
 	 */
 	uint64_t answered;
 	/*
