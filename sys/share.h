@@ -48,8 +48,8 @@
 
 /*
  * Returns the permissions that a file or directory should have. `mode` has the
- * permissions that remain after the umask. `share` contains the bits of
- * core.sharedRepository (SYS_SHARE()); its other bits are ignored.
+ * permissions that remain after the umask. `share` is a mode that contains the
+ * value of SYS_SHARE() or SYS_SHARE_EXACT(); its permission bits are ignored.
  */
 unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir);
 
