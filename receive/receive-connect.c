@@ -207,7 +207,7 @@ static int add_near_haves(struct check *k)
 
 /*
  * Context of a pass over all refs that looks for undecided commits: commits of
- * the frontier of which it is not known yet whether refs reach them.
+ * the frontier for which no test has passed yet.
  */
 struct tip_search {
 	struct check *k;
