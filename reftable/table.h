@@ -90,7 +90,7 @@ int reftable_iter_next(struct reftable_iter *it, struct error *err);
  * - blocks follow each other without gaps, and sections are in order;
  * - keys ascend, and restarts are at the beginning of records;
  * - an index has the last key of each block;
- * - the blocks that are listed for an object have a ref to the object.
+ * - each block that is listed for an object is a block of refs.
  */
 
 /*
