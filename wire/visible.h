@@ -10,7 +10,8 @@
  * server answers as if the object was missing, with the same messages.
  *
  * The checks are made in the order of their cost. A hint is a commit that a
- * caller names because a ref points to it and its tree probably has the object.
+ * caller names because its trees probably have the object (visible_hint()). A
+ * hint is used only if a ref points to the commit.
  *
  *	check                                       cost
  *	1. a ref or a tag points to the object      one pass over the refs
