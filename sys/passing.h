@@ -92,14 +92,15 @@ void sys_passing_block(int fd);
 
 /*
  * A pipe or socket of another process, for use by the functions of sys/tcp.h.
- * These functions must not block, but O_NONBLOCK cannot be set: it would also
- * change the descriptor of the other process. Instead:
+ * These functions must not block. O_NONBLOCK is not set if possible, because it
+ * would also change the descriptor of the other process and of its parents.
+ * Instead:
  *
  *	socket  the functions for sockets never block
  *	pipe    the pipe is opened once more, by its name in /proc
  *
- * A pipe of another user cannot be opened. In this case, the descriptor is
- * non-blocking until sys_passing_close().
+ * A pipe of another user cannot be opened. In this case, O_NONBLOCK is set
+ * until sys_passing_close().
  */
 struct sys_passing_end {
 	/*
