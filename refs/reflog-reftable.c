@@ -314,8 +314,8 @@ struct edit {
 	struct reftable_append append;
 	struct reflog log;
 	/*
-	 * owned array with an element for each line: the new id of the last
-	 * kept line before it
+	 * owned array, indexed by line, with one more element at the end: the
+	 * new id of the last kept line before this line
 	 */
 	struct oid *before;
 	struct oid tip;
