@@ -209,9 +209,9 @@ static size_t group_len(const struct serve_span *group)
 }
 
 /*
- * Adds groups of a span to the block; a group is up to 16 packets, with their
- * headers. Stops when the groups have at least `max` bytes or the block is
- * full. Returns the number of bytes added.
+ * Adds groups of a span (OUTBOX_GROUP_PACKETS) to the block, with the headers
+ * of their packets and HTTP chunks. Stops when the groups have at least `max`
+ * bytes or the block is full. Returns the number of bytes added.
  */
 static size_t put_span(struct outbox_block *block, struct serve_span span,
 		       size_t max)

@@ -54,8 +54,8 @@ struct outbox {
 	/* items [first, nr) are unsent */
 	size_t first, nr, alloc;
 	/*
-	 * number of sent bytes in the first unsent group of the first item; a
-	 * group is up to 16 packets
+	 * number of sent bytes in the first group (OUTBOX_GROUP_PACKETS) of the
+	 * first unsent item
 	 */
 	size_t group_sent;
 };
