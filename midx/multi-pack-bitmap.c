@@ -83,8 +83,8 @@ static int add_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Leave out symbolic refs whose target does not exist. If GIT_REF_PARANOIA is
- * false, also leave out refs to missing objects.
+ * Leave out symbolic refs that cannot be followed to an object. If
+ * GIT_REF_PARANOIA is false, also leave out refs to missing objects.
  */
 static int refuse_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {
