@@ -6,7 +6,7 @@
 #include "plans/plan.h"
 
 /*
- * A literal is a run of bytes that comes from no stored pack. Literals with at
+ * A literal is a run of bytes that the plan stores itself. Literals with at
  * least this many bytes are passed to the sink without a copy. Shorter ones are
  * passed with put(), which copies them, because this is cheaper for so few
  * bytes.
@@ -166,8 +166,8 @@ int plan_recorder_finish(struct plan_recorder *recorder, struct error *err)
 }
 
 /*
- * Records bytes in the plan: a range of a pinned pack, or a literal, which is a
- * run of bytes that are in no pack. Returns 1 if the caller must send these
+ * Records bytes in the plan: a range of a pinned pack (`span`), or other bytes,
+ * which the plan copies (`literal`). Returns 1 if the caller must send these
  * bytes now, 0 if they are held back and sent later, or a negative error code.
  */
 static int note(struct plan_recorder *r, const uint8_t *span,
