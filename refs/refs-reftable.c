@@ -86,8 +86,8 @@ static bool is_shared(const struct repo *repo, const char *dir)
 }
 
 /*
- * Opens the stack in store->dir. If repo->refs_cache holds this stack, takes it
- * from there. Returns 0 or a negative error code.
+ * Opens the stack in store->dir. If repo->refs_cache is set, takes the stack of
+ * shared refs from there. Returns 0 or a negative error code.
  */
 static int open_stack(struct refs_reftable_store *store,
 		      const struct repo *repo, struct error *err)
