@@ -8,7 +8,7 @@
 #include "sys/process.h"
 
 struct status_slot {
-	/* odd while a request runs; only then are the fields below valid */
+	/* odd while a request runs; even: the fields below are not valid */
 	atomic_uint turn;
 	bool is_suspect;
 	/*
