@@ -72,7 +72,8 @@ struct http1_head {
 	/* bytes parsed so far; if the head is complete, its length */
 	size_t len;
 	/*
-	 * number of bytes in which the end of the current line was searched for
+	 * offset of the first byte that was not searched yet for the end of the
+	 * current line
 	 */
 	size_t seen;
 	/* the status to answer with, if the head is not valid; otherwise 0 */
