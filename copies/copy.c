@@ -819,10 +819,10 @@ static int search_and_advance(struct stored_copy *copy,
 		return prove(copy, probe, err);
 	ret = stored_result(ret, copy->name, err);
 	/*
-	 * If the store was restored from a backup, the newer record belongs to
-	 * another history. Commits that the store has lost may then exist only
-	 * in this copy, and advancing the copy would remove them. So the store
-	 * must first prove that it still has the generation of the copy.
+	 * If the store was restored from a backup, the newer record may belong
+	 * to another history. Commits that the store has lost may then exist
+	 * only in this copy, and advancing the copy would remove them. So the
+	 * store must first prove that it still has the generation of the copy.
 	 */
 	stored_copy_doubt(copy);
 	if (!ret)

@@ -603,8 +603,8 @@ static int find_and_follow(struct stored_push *push,
 
 /*
  * Sends the change to the relay of this node, which makes the record. Returns a
- * value of generation_commit_result, NO_RELAY if the relay does not work, or a
- * negative error code.
+ * value of generation_commit_result, NO_RELAY if the change did not reach the
+ * relay, or a negative error code.
  */
 static int pass(struct publishing *p, const struct generation_change *change,
 		struct error *why)
@@ -663,7 +663,7 @@ static int reject_passed(struct publishing *p,
  * Makes the record of a change. If `base` is not NULL, this process makes the
  * record after *base. If `base` is NULL, the relay makes the record, perhaps
  * together with other pushes. Returns a value of generation_commit_result,
- * NO_RELAY if the relay does not work, or a negative error code.
+ * NO_RELAY if the change did not reach the relay, or a negative error code.
  */
 static int make_record(struct publishing *p, struct generation *base,
 		       const struct generation_change *change,
@@ -681,8 +681,8 @@ static int make_record(struct publishing *p, struct generation *base,
  * Makes the record of the push. If other nodes have changed some of the refs,
  * the updates of these refs are rejected, and the record is tried again without
  * them. `base`: see make_record(). Returns 0 if the record was made, 1 if no
- * change of refs was left, NO_RELAY if the relay does not work, or a negative
- * error code.
+ * change of refs was left, NO_RELAY if the change did not reach the relay, or a
+ * negative error code.
  */
 static int commit(struct publishing *p, struct generation *base)
 {
@@ -843,10 +843,10 @@ static void *write_hint(void *ctx)
 }
 
 /*
- * Starts a thread that writes the hint (a file with the number of a recent
- * record), while the client gets its report. Does nothing if the copy has a
- * newer generation: the push that made the newer one writes the hint. *g is
- * moved to push->made.
+ * Starts a thread that writes the hint while the client gets its report. The
+ * hint is a file with a copy of a recent record, or with its number. Does
+ * nothing if the copy has a newer generation: the push that made the newer one
+ * writes the hint. Otherwise *g is moved to push->made.
  */
 static void start_hint(struct stored_push *push, struct generation *g)
 {

@@ -218,8 +218,8 @@ static void made(void *ctx, const struct generation *g)
 
 /*
  * If *g is the newest record of this relay, keeps it in r->hint and zeroes *g.
- * The hint (a file in the store with the number of a recent record) is written
- * from r->hint later. Older records need no hint.
+ * The hint (a file in the store with a copy of a recent record, or with its
+ * number) is written from r->hint later. Older records need no hint.
  */
 static void keep_for_hint(struct relay_repository *r, struct generation *g)
 {
