@@ -265,9 +265,10 @@ static int enumerate_local(struct pack_job *job, struct error *err)
 }
 
 /*
- * Returns whether the walk must apply the filter itself. A provider fetches
- * every missing object that the walk lists. So without the filter in the walk,
- * the provider would also fetch objects that the filter leaves out.
+ * Returns whether the walk must apply the filter itself. This is necessary if a
+ * provider fetches every missing object that the walk lists. Without the filter
+ * in the walk, the provider would also fetch objects that the filter leaves
+ * out.
  */
 static bool filters_by_walk(const struct pack_job *job)
 {
