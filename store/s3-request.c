@@ -326,8 +326,9 @@ int s3_send(struct s3 *s3, struct client_answer *answer,
 			s3_pause(s3, nr, answer);
 		ret = s3_try(s3, answer, &verdict, call, err);
 		/*
-		 * This try failed inside this program. If the effect of an
-		 * earlier try is unknown, the result is STORE_AMBIGUOUS.
+		 * This try failed inside this program. If the request writes,
+		 * and the effect of an earlier try is unknown, the result is
+		 * STORE_AMBIGUOUS.
 		 */
 		if (ret < 0)
 			return unknown && !reads ? STORE_AMBIGUOUS : ret;

@@ -527,8 +527,9 @@ static bool ends_in(const char *text, size_t len, const char *end)
 }
 
 /*
- * Splits the endpoint into scheme, host and port in the same way as libcurl. So
- * the signed host is the host to which libcurl connects.
+ * Splits the endpoint into the scheme and the host with its port. Leaves out
+ * the default port, as libcurl does. So the signed host is the one that libcurl
+ * sends.
  */
 static int set_endpoint(struct s3 *s3, const char *endpoint, struct error *err)
 {
