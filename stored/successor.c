@@ -206,7 +206,8 @@ static void free_upload(struct generation_upload *upload)
 /*
  * Compares the files of the directory with those of the base. Files that the
  * base also has are removed from the list of uploads. Files of the base that
- * the directory lacks, or has with other content, are listed as drops.
+ * the directory lacks, or has with other content, are listed as drops. All
+ * reftables count as files with other content, unless has_same_refs() is true.
  */
 static int compare(struct making *m, struct stored_written *result)
 {

@@ -62,10 +62,12 @@ struct stored_written {
  * generation with which the directory was compared; it is zeroed if the
  * repository does not exist. The call may replace *base by a newer generation.
  *
- * Files of the directory that the base also has are not uploaded again. All
- * other files of the base are dropped: files that the directory lacks, or has
- * with other content. Without `drops_objects`, changes that other writers made
- * after the base are kept: their packs and refs stay in the new generation.
+ * Files of the directory that the base also has are not uploaded again.
+ * Exception: reftables are uploaded again, unless the base has one reftable, no
+ * updates, and the same refs. All other files of the base are dropped: files
+ * that the directory lacks, or has with other content. Without `drops_objects`,
+ * changes that other writers made after the base are kept: their packs and refs
+ * stay in the new generation.
  *
  * Returns 0, ERR_DENIED if a change of another writer conflicts with this one,
  * ERR_IO if the store does not answer, or another negative error code. After an
