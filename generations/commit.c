@@ -190,8 +190,8 @@ static int upload(struct upload *u, struct error *err)
 	int ret;
 
 	/*
-	 * A change without files needs no request in this step. So do not write
-	 * the hint for such a change: this would cost a round trip.
+	 * Do not write the hint for a change without files: a request only for
+	 * the hint would cost one more round trip.
 	 */
 	if (!nr)
 		u->hint = 0;

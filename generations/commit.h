@@ -33,9 +33,9 @@ int commit_start(struct commit_member *m, const struct generation_place *place,
 
 /*
  * Writes the files of a change. If `hint` is not 0, also writes this number
- * into the hint, a file with the number of a recent record. The record `hint`
- * must exist. For a change without files, writes nothing. Returns 0,
- * GENERATION_STORE_DOWN, or a negative error code.
+ * into the hint, the file that tells a search for the newest record where to
+ * start. The record `hint` must exist. For a change without files, writes
+ * nothing. Returns 0, GENERATION_STORE_DOWN, or a negative error code.
  */
 int commit_upload(const struct generation_change *change,
 		  const struct generation_session *session,
