@@ -110,7 +110,10 @@ static int emit_tree(struct enumerate *e, uint32_t tree_pos, struct error *err)
 			       err);
 }
 
-/* Adds a wanted tag, tree or blob to the result, and what the tree reaches. */
+/*
+ * Adds a wanted tag, tree or blob to the result. For a tree, also adds the
+ * objects below it.
+ */
 static int emit_want(struct enumerate *e, const struct walk_item *item,
 		     struct error *err)
 {
@@ -168,8 +171,8 @@ static int exclude_boundary(struct enumerate *e, struct error *err)
 }
 
 /*
- * Objects of the haves are excluded only if the haves' history is short: at
- * most UNINTERESTING_RATIO commits for each wanted commit, plus
+ * All objects that the haves reach are excluded only if the haves' history is
+ * short: at most UNINTERESTING_RATIO commits for each wanted commit, plus
  * UNINTERESTING_FEW. To walk a longer history costs more than it saves.
  */
 #define UNINTERESTING_RATIO 2
