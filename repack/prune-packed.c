@@ -58,7 +58,8 @@ static bool is_noted(struct prune *p, uint32_t nr, uint32_t idx_pos,
 /*
  * Returns true if pack `nr`, which has no .mtimes file, is at least as young as
  * the loose file. If the pack is older, tries once to set its modification time
- * to now. Returns true if this succeeded, otherwise false.
+ * to now. Returns true if this succeeded, otherwise false. A dry run sets no
+ * time, and returns true.
  */
 static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 {

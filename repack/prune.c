@@ -183,11 +183,13 @@ static bool may_go(struct run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether another process may need an object of an unnamed pack. The
- * walk also reads unnamed packs (odb/odb.h). So an object that has no number in
- * the walk is unreachable, and nobody needs it. An object in the list of
- * unreachable objects is needed only if it is kept. Any other object counts as
- * needed.
+ * Returns whether another process may need an object of an unnamed pack. If the
+ * repository has promisor packs, every object counts as needed.
+ *
+ * Otherwise the walk has read unnamed packs, too (odb/odb.h). So an object that
+ * has no number in the walk is unreachable, and nobody needs it. An object in
+ * the list of unreachable objects is needed only if it is kept. Any other
+ * object counts as needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {
@@ -292,7 +294,7 @@ static int prune_shallow(struct run *r, struct error *err)
  * Find the files that may be removed, and remove them. Finding the reachable
  * objects is slow. It is skipped if the time of expiry keeps everything, or if
  * the repository has no loose objects, no shallow boundary and no unnamed
- * packs. Returns 0 or a negative error code.
+ * packs, and the options name no heads. Returns 0 or a negative error code.
  */
 static int prune(struct run *r, struct error *err)
 {

@@ -275,9 +275,9 @@ static int write_all(struct midx_run *m, struct repack_result *result,
 	for (int i = 1; i < MULTI_PACK_MAX_TRIES && written.outdated; i++)
 		ret = write_now(m, &written, err);
 	/*
-	 * If the message begins with "Failed to traverse parents", the walk did
-	 * not find a commit. Then it is not certain that the packs lack an
-	 * object.
+	 * If the message begins with "Failed to traverse parents", the walk
+	 * failed because a parent of a commit is missing. This is an error of
+	 * the walk, and does not count as an object that the packs lack.
 	 */
 	result->midx_not_closed = ret == ERR_MISSING && written.not_closed &&
 				  err &&

@@ -423,9 +423,9 @@ static int write_midx(struct run *r, struct error *err)
 }
 
 /*
- * Keep packs whose modification time changed after this repack read it. The
- * objects of such a pack were written into new packs with older times. The next
- * repack uses the pack's new time. Returns 0 or ERR_NOMEM.
+ * Keep packs with unreachable objects whose modification time changed after
+ * this repack read it. These objects were written into new packs with older
+ * times. The next repack uses the pack's new time. Returns 0 or ERR_NOMEM.
  */
 static int spare_freshened(struct run *r, struct error *err)
 {

@@ -48,7 +48,7 @@ int server_info_put_ref(struct buf *out, struct odb_reader *reader,
 			return 0;
 		/*
 		 * A tag normally has a second line for its target. If the
-		 * target is damaged, write only the first line.
+		 * target is missing or damaged, write only the first line.
 		 */
 		if (ret < 0 && ret != ERR_MISSING &&
 		    !(ret == ERR_CORRUPT && can_read(reader, &ref->oid)))
