@@ -549,8 +549,8 @@ static bool guess_date(struct guess *g, int year, int64_t month, int64_t day,
 
 /*
  * Sets the date from two numbers. After a dot, the day comes first; after
- * another separator, the month comes first. If this gives a date in the future,
- * the reverse order is tried.
+ * another separator, the month comes first. If this gives no valid date, or a
+ * date in the future, the reverse order is tried.
  */
 static bool guess_day_and_month(struct guess *g, char separator, int64_t a,
 				int64_t b, int year)
