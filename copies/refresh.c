@@ -497,9 +497,10 @@ static bool is_fanout(const char *name)
 }
 
 /*
- * Returns whether a file can give the copy objects that its generation r->g
- * does not have. Such a file is the list of alternates, or a pack,
- * multi-pack-index or commit-graph that r->g lacks.
+ * Returns whether a file below "objects/" can give the copy objects that its
+ * generation r->g does not have. Such a file is the list of alternates, a file
+ * of a pack that r->g lacks, or any other file that a generation can have and
+ * that r->g lacks, for example a multi-pack-index or commit-graph.
  */
 static bool gives_objects(const struct visit *v, const char *path)
 {

@@ -75,8 +75,9 @@ void stored_refresh_tidy(const struct stored_refresh *r);
 /*
  * Returns 1 if the directory may have objects that r->g does not have, 0 if
  * not, or a negative error code. The directory may have them if it has loose
- * objects, alternates, or a pack, multi-pack-index or commit-graph that r->g
- * does not have.
+ * objects, alternates, or a file below "objects/" that a generation can have
+ * and that r->g does not have, for example a pack, multi-pack-index or
+ * commit-graph.
  *
  * Without the lock CHANGE, the result may also be 1 because another process is
  * changing the copy. Lists five directories.
