@@ -758,8 +758,8 @@ out:
 
 /*
  * Inflate a whole copy: an object that `row`, a row of the file of kept deltas,
- * stores undeltified. The type of the object comes from a pack. Returns 1 if
- * the copy was inflated, 0 if no pack has the object, or a negative error code.
+ * stores whole. The type of the object comes from a pack. Returns 1 if the copy
+ * was inflated, 0 if no pack has the object, or a negative error code.
  */
 static int inflate_copy(struct odb_object *made, struct buf *bytes,
 			const struct kept_delta *row, struct odb_reader *reader,
