@@ -31,8 +31,9 @@ static inline bool loosen_wants(const struct unreachable_item *item)
  *
  * When the function returns, all files are durable, because the caller next
  * removes the packs that have the objects. The files are synced even if
- * core.fsync lists packs but not loose objects. *nr: the number of objects
- * written. Returns 0 or a negative error code.
+ * core.fsync lists packs but not loose objects. The files are not synced if
+ * core.fsync lists neither. *nr: the number of objects written. Returns 0 or a
+ * negative error code.
  */
 int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err);
 
