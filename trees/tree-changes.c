@@ -45,8 +45,9 @@ static int mark_gone(struct changes *c, const struct tree_entry *entry)
 
 /*
  * Adds the object of an entry of the new tree to the list of found objects.
- * `is_added` true: the old tree has no entry of this name. False: the old
- * tree's entry of this name has another id or type.
+ * `is_added` true: the old tree has no tree or blob of this name and type.
+ * False: the old tree has such an entry, with another id. Returns 0, 1 if a
+ * limit is exceeded or a directory was added, or ERR_NOMEM.
  */
 static int take_new(struct changes *c, const struct tree_entry *entry,
 		    bool is_added, uint32_t *pos)

@@ -157,7 +157,8 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  * An object may be in both trees at different paths. A copied file counts as
  * new. A moved file does not count as new, because old->seen has the file from
  * its old path. Use tree_changes_find() for trees that differ in few entries.
- * The function gives up at a new directory with many files.
+ * The function gives up if the new tree has a directory at a path where the old
+ * tree has none.
  */
 
 /*
@@ -174,9 +175,10 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  * replaced by other objects at the same path, and objects at paths that the new
  * tree lacks.
  *
- * Returns 0 if `found` is complete, or 1 if a limit is exceeded or the new tree
- * cannot be read. Returns ERR_MISSING or ERR_CORRUPT if the old tree cannot be
- * read, or ERR_NOMEM.
+ * Returns 0 if `found` is complete, or 1 if a limit is exceeded, a directory
+ * was added, an entry of a tree is malformed, or the new tree cannot be read.
+ * Returns ERR_MISSING or ERR_CORRUPT if the old tree cannot be read, or
+ * ERR_NOMEM.
  */
 int tree_changes_find(struct walk_items *found, struct treewalk *old,
 		      uint32_t old_tree, uint32_t new_tree, struct error *err);
