@@ -638,7 +638,7 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 	count(copies, use, ret);
 	/*
 	 * Trim the cache only now, when the other waiting requests have got
-	 * their answers: no request waits for the trim.
+	 * their answers: only this request waits for the trim.
 	 */
 	if (is_due)
 		stored_trim_run(&trim, copies->node, copies->budget, NULL);
