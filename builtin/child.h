@@ -62,9 +62,10 @@ int child_ask_both(struct buf *answer, struct buf *errors,
 		   struct error *err);
 
 /*
- * Works like child_run(), with two differences. The command reads `input`, and
- * its standard output goes to the standard error of this process. Returns the
- * exit code, or a negative error code. Any thread may call this function.
+ * Works like child_run(), with three differences. The command reads `input`.
+ * Its standard output goes to the standard error of this process. The result is
+ * the exit code, or a negative error code if the command could not be run. Any
+ * thread may call this function.
  */
 int child_feed(struct child_words *w, const struct repo *repo,
 	       const char *input, size_t len, struct error *err);

@@ -390,9 +390,9 @@ static bool prepares_for_children(const struct command *command)
 }
 
 /*
- * Execute stock Git. argv[0] is the command's name; argv ends with NULL. -p and
- * --bare are put before the name, because no environment variable has the same
- * effect.
+ * Execute stock Git. argv[0] is the command's name; argv ends with NULL. If -p
+ * or --bare was given, this option is put before the name, because no
+ * environment variable has the same effect.
  */
 static int run_stock(const struct global *g, int argc, const char **argv,
 		     struct trace *trace)

@@ -283,9 +283,9 @@ static int check_source(struct pack_objects_args *a, struct error *err)
 				    "--unpack-unreachable");
 	a->revs = pack_objects_has_revs(a);
 	/*
-	 * If neither option is given, --filter is always accepted. As in stock
-	 * Git, the filter is ignored if standard input is a list of objects,
-	 * not of revisions.
+	 * Without --stdin-packs and --cruft, --filter is always accepted. As in
+	 * stock Git, the filter is ignored if standard input is a list of
+	 * objects, not of revisions.
 	 */
 	if (!a->stdin_packs && !a->cruft)
 		return 0;

@@ -132,9 +132,9 @@ static int unrecognized(const struct arg *arg)
 
 /*
  * Set the error that a field does not accept its argument. `from` points to the
- * part of the argument that is not known. The message shows the asterisk before
- * a field's name; stock Git shows it only for some fields. Returns the error
- * code.
+ * part of the argument that is not known. If the field has an asterisk, the
+ * message shows the asterisk before the name. So does stock Git for the fields
+ * that use this function. Returns the error code.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {

@@ -480,8 +480,9 @@ static int report_info(const struct repo *repo, struct error *err)
 
 /*
  * Run the command after its options were loaded. Returns 0, or a negative error
- * code with the error in *err. If only the bitmap index of a multi-pack-index
- * could not be written, prints the error and returns the exit code 255.
+ * code with the error in *err. If the packs of the multi-pack-index lack an
+ * object that its bitmap index needs, prints the error and returns the exit
+ * code 255.
  */
 static int repack(struct repack_options *o, struct args *a,
 		  struct builtin_env *env, struct error *err)

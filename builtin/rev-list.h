@@ -228,7 +228,8 @@ int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name);
  * Show the trees and blobs that the wants and `nr` commits reach, in Git's
  * order. Trees and blobs are shown with their paths, and tags with their names.
  * With --in-commit-order, each commit is shown before its tree. The trees of
- * the commits in `boundary` are not shown. Returns 0 or a negative error code.
+ * the commits in `boundary`, and all objects in these trees, are not shown.
+ * Returns 0 or a negative error code.
  */
 int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 			  size_t nr, const uint32_t *boundary,

@@ -277,7 +277,8 @@ static void check_exists(struct show_ref *s)
  * For --exclude-existing: print the line, without a "^{}" at its end, unless
  * the ref named by its last word exists. A name that does not start with
  * "refs/" counts as not existing, even if there is such a ref. Lines whose ref
- * does not start with the given pattern are not printed.
+ * does not start with the given pattern are not printed. An invalid name causes
+ * a warning, and its line is not printed.
  */
 static void filter_line(struct show_ref *s, char *line)
 {

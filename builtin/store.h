@@ -33,8 +33,9 @@ struct store {
 int store_open(struct store *store, struct builtin_env *env);
 
 /*
- * If a missing object is read, fetch it (builtin/lazy-fetch.h). Must be called
- * before objects are read. Returns 0, or prints "fatal: ..." and returns 128.
+ * From now on, a read of a missing object fetches the object
+ * (builtin/lazy-fetch.h). Must be called before objects are read. Returns 0, or
+ * prints "fatal: ..." and returns 128.
  */
 int store_fetch_missing(struct store *store, struct builtin_env *env);
 
