@@ -497,8 +497,9 @@ static int name_pack(struct run *r, const char **out)
 }
 
 /*
- * Set the paths of the .idx and .rev files. A path that no argument gives is
- * derived from the path of the pack.
+ * Set the path of the .idx file: the path that an argument gives, or else a
+ * path derived from that of the pack. If a .rev file is wanted, derive its path
+ * from that of the .idx file.
  */
 static int name_indexes(struct run *r, const char *pack)
 {
