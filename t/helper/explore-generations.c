@@ -547,8 +547,8 @@ static void host_sleep(void *ctx, uint64_t ns)
 }
 
 /*
- * Returns a change with the fields that are equal in all changes. The caller
- * sets the other fields.
+ * Returns a change of `base`, with only those fields set that every change
+ * needs. The caller sets the other fields.
  */
 static struct generation_change make_change(struct actor *a,
 					    const struct generation *base)

@@ -24,8 +24,10 @@ struct filterset {
 	struct filter filter;
 	bool filter_wants;
 	/*
-	 * Indexed like r->objects: the smallest depth at which the wants reach
-	 * the object, plus one. 0: the wants do not reach the object.
+	 * Indexed like r->objects: the smallest depth (see walk/filter.h) at
+	 * which the wants reach the object, plus two. 1: a wanted tag, or a
+	 * wanted tree whose entries have the depth 0. 0: the wants do not reach
+	 * the object.
 	 */
 	uint32_t *levels;
 	/*
@@ -55,8 +57,7 @@ static inline void filterset_want(struct filterset *s, struct randrepo *r,
 
 /*
  * Set s->levels for object `nr` and for all objects that it reaches. `level` is
- * the depth of object `nr` plus one, because 0 means that an object was not
- * found.
+ * the value of s->levels for object `nr`.
  */
 static inline void filterset_find(struct filterset *s, const struct randrepo *r,
 				  uint32_t nr, uint32_t level)
@@ -86,8 +87,8 @@ static inline void filterset_find_all(struct filterset *s,
 			nr = r->objects[nr].refs[0];
 		}
 		/*
-		 * The entries of a spared tree have the depth 1. Any other
-		 * wanted tree itself has the depth 1, like the root tree of a
+		 * The entries of a spared tree have the depth 0. Any other
+		 * wanted tree itself has the depth 0, like the root tree of a
 		 * commit.
 		 */
 		filterset_find(s, r, nr,

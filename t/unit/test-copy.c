@@ -165,9 +165,9 @@ static void copy_pinned(struct env *e, bool has_checksum)
 }
 
 /*
- * put_pinned() is called only if the pack is pinned. If the new pack needs no
- * checksum, one call gets all bytes of the range. Otherwise the range is passed
- * in pieces.
+ * put_pinned() is called only if the pack is pinned. If the checksum of the new
+ * pack is known already, no byte is hashed, and one call gets all bytes of the
+ * range. Otherwise the range is passed in pieces.
  */
 static void by_span(void **state)
 {

@@ -230,8 +230,9 @@ static void newest_commits(void **state)
 	assert_int_equal(out[0], commits[4]);
 	assert_int_equal(out[1], commits[2]);
 	/*
-	 * The list has all commits. A commit with a child is left out, unless
-	 * it is a root. So commit 4 and the two roots remain.
+	 * The list has all commits. A parent of another commit of the list is
+	 * left out, unless the parent is a root. So commit 4 and the two roots
+	 * remain.
 	 */
 	assert_int_equal(
 		found_newest(out, &nr, 6, &w.history, commits, 6, NULL), 0);

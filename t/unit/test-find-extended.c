@@ -129,10 +129,10 @@ static void new_commit(void **state)
 	check_clone(&e, wants, 1, "prepared", 0);
 	/*
 	 * The clone does not want the branch TOPIC, as if TOPIC had been
-	 * deleted. The prepared answer (stored response) to all branches has
-	 * objects that only TOPIC reaches, so this answer is not used. Instead,
-	 * the prepared answer to the default branch is extended by the commit
-	 * `side`.
+	 * deleted. TOPIC is a want of the prepared answer (stored response) to
+	 * all branches, and no new commit reaches TOPIC. So this answer is not
+	 * used. Instead, the prepared answer to the default branch is extended
+	 * by the commit `side`.
 	 */
 	check_clone(&e, wants, 2, "prepared+walk", 1);
 	wants[0] = e.commit;

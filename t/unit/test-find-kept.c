@@ -362,9 +362,8 @@ static void copies_among_other_objects(void **state)
 }
 
 /*
- * A client with a shallow boundary fetches new commits. The client has an older
- * version of the file. The newest version is sent as a delta against this older
- * version.
+ * A client with a shallow boundary fetches a new commit. The newest version of
+ * the file is sent as a delta against an older version that the client has.
  */
 static void shallow_fetches(void **state)
 {

@@ -158,10 +158,10 @@ static bool is_near(struct nearrepo *n, uint32_t commit, bool with_tags)
 }
 
 /*
- * Random histories: some new commits are loose, some are in packs, and some
- * have tags. Random commits, also old ones, are cloned with depth 1. More than
- * 100 of these clones must be served from a prepared answer (stored response)
- * to another commit.
+ * Random histories: the new commits are loose or in packs, and some have tags.
+ * Random commits, also old ones, are cloned with depth 1. More than 100 of
+ * these clones must be served from a prepared answer (stored response) to
+ * another commit.
  */
 static void random_histories(void **state)
 {
@@ -232,8 +232,9 @@ static void make(struct nearrepo *n)
 }
 
 /*
- * Some files and a directory are at several paths. Each new commit replaces one
- * of the paths. An object is still sent as long as it has another path.
+ * Some files and a directory are at several paths. Each of three commits
+ * replaces one of the paths. An object is still sent as long as it has another
+ * path. The last commit gives one of the files a path again.
  */
 static void repeated_objects(void **state)
 {

@@ -66,8 +66,8 @@ static void random_filters(void **state)
 }
 
 /*
- * A bitmap index cannot apply a filter that depends on paths. So the query
- * walks. If the query may use only bitmaps, it is refused.
+ * A bitmap index cannot apply a filter that depends on the depth in a tree. So
+ * the query walks. If the query may use only bitmaps, it is refused.
  */
 static void filters_by_path(void **state)
 {

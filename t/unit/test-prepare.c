@@ -419,8 +419,8 @@ static void push(struct preparedrepo *p, uint32_t commits, uint64_t *seed)
  * objects from index `first` on were pushed.
  *
  * Wants are the pushed objects that no other pushed object reaches, and the
- * wants of the prepared answer (stored response). A want that pushed objects
- * reach may be left out at random. Returns the number of wants.
+ * wants of the prepared answer (stored response). A wanted commit that pushed
+ * objects reach may be left out at random. Returns the number of wants.
  */
 static size_t wants_after(struct preparedrepo *p, struct oid *wants,
 			  uint32_t first, uint64_t *seed)

@@ -59,8 +59,9 @@ static void check(const struct pack *pack, uint32_t object_nr,
 }
 
 /*
- * The two ranges have very different numbers of bytes per object. At the end,
- * the progress meter must have counted all objects.
+ * The progress meter computes the number of sent objects from the number of
+ * sent bytes. At the end, it must have counted all objects, whatever their
+ * average size is.
  */
 static void all_is_counted(void **state)
 {

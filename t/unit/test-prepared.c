@@ -508,9 +508,11 @@ static int parse_again(struct file *f)
 }
 
 /*
- * A prepared answer (stored response) can list repeated objects of its tree. A
- * list with objects out of order, or that contradicts the answer, must be
- * refused. The checksum of the file is right.
+ * A wrong description of the tree of a prepared answer (stored response) must
+ * be refused, although the checksum of the file is right. First the repeated
+ * objects are wrong: they are out of order, or have a wrong number of paths.
+ * Then the places (ranges of pack positions) are wrong: they have another
+ * number of objects than the answer, they overflow, or one is empty.
  */
 static void wrong_trees(void **state)
 {

@@ -128,9 +128,10 @@ static int count(void *ctx, uint32_t nr)
 static void names_a_pseudo_merge_twice(void **state)
 {
 	/*
-	 * The extended entry of commit 1 names three pseudo-merges, one of them
-	 * twice. Each row has their offsets. The entry is 8 bytes longer than
-	 * in the example, so all bytes after it move.
+	 * The extended entry of commit 1 has three offsets: it names two
+	 * pseudo-merges, one of them twice. Each row has the offsets of one
+	 * case. The entry is 8 bytes longer than in the example, so all bytes
+	 * after it move.
 	 */
 	static const uint64_t offsets[][3] = {
 		{0x1000, 0x1000, 0x1038},

@@ -274,9 +274,9 @@ static void make_line(struct sample *s)
 
 /*
  * The tips of a class (branches and tags, or other refs) get pseudo-merges only
- * if these save enough work. The number of commits that a walk saves must be at
- * least 1/PSEUDO_DEFAULT_SAVED_PART of the commits that the tips reach. This
- * estimate ignores bitmaps of commits that are no tips.
+ * if these save enough work. Here, the number of commits that a walk saves must
+ * be at least 1/PSEUDO_DEFAULT_SAVED_PART of the commits that the tips reach.
+ * This estimate ignores bitmaps of commits that are no tips.
  */
 static void worth_it(void **state)
 {

@@ -16,12 +16,12 @@
 
 /*
  * Checks the requests of a push. First, the node (server) looks for a newer
- * generation (version) than that of its local copy. Then it uploads three files
- * in parallel, and also reads the newest record (manifest). Then it writes the
- * new record.
+ * generation (version) than that of its local copy. Then, in parallel, it
+ * uploads three files and reads the record (manifest) of the newest generation.
+ * Then it writes the new record.
  *
- * Updating the copy needs no further request. Last, a thread writes the hint (a
- * copy of a recent record).
+ * Updating the copy needs no further request and no download. Last, a thread
+ * writes the hint (a copy of a recent record).
  */
 static void test_requests(void **state)
 {

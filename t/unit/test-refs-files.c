@@ -250,8 +250,9 @@ static void test_whole_name(void **state)
 }
 
 /*
- * The cache has packed refs only. So it can be used to visit refs/heads/, but
- * not refs/tags/, which also has a loose ref.
+ * The cache has packed refs only. So it can be used to visit refs/heads/. It
+ * cannot be used for refs/ or refs/tags/, because there is a loose ref below
+ * them.
  */
 static void test_cached(void **state)
 {

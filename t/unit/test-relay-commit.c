@@ -126,9 +126,9 @@ static void test_requests(void **state)
 	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 2);
 	/*
-	 * The process of this push has not read the newest record (manifest).
-	 * But the relay made this record itself, so the relay need not read it
-	 * either.
+	 * The process of this push knows only the generation (version) before
+	 * the newest record (manifest). But the relay made this record itself,
+	 * so the relay need not read it.
 	 */
 	assert_int_equal(create(&f, "refs/heads/b"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 4);
@@ -141,9 +141,9 @@ static void test_requests(void **state)
 	assert_int_equal(create(&f, "refs/heads/c"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 7);
 	/*
-	 * The process of this push has just read the newest record (manifest)
-	 * from the store. So the relay need not ask the store whether the
-	 * record still exists.
+	 * The process of this push has just proved that the store has the
+	 * newest record (manifest). So the relay need not ask the store whether
+	 * the record still exists.
 	 */
 	f.now += 2 * SECOND;
 	f.seen += 3;
@@ -230,9 +230,9 @@ static void test_other_history(void **state)
 	for (size_t i = 0; i < other.file_nr; i++)
 		assert_non_null(generation_find_file(&g, other.files[i].path));
 	/*
-	 * The relay now knows the second record. So the next record needs only
-	 * two requests: one writes the record, the other the hint (a copy of a
-	 * recent record).
+	 * The relay made the newest record (manifest) itself. So the next
+	 * record needs only two requests: one writes the record, the other the
+	 * hint (a copy of a recent record).
 	 */
 	f.seen++;
 	memcpy(f.seen_token, g.token, sizeof(g.token));

@@ -324,9 +324,10 @@ static void no_packs(void **state)
 }
 
 /*
- * Local packs lack some older reachable objects. If an alternate may have these
- * objects, a multi-pack-index without a bitmap index is written. Otherwise the
- * call fails. There is a warning only if an option asks for the bitmap index.
+ * Local packs lack some older reachable objects. A multi-pack-index without a
+ * bitmap index is written in two cases: an alternate may have these objects, or
+ * no option asks for the bitmap index. Otherwise the call fails. There is a
+ * warning only if an option asks for the bitmap index.
  */
 static void not_closed(void **state)
 {
@@ -381,9 +382,9 @@ static void make_cruft(struct randrepo *r, uint32_t nr)
 }
 
 /*
- * The option leaves_cruft leaves a cruft pack out of the multi-pack-index. But
- * if the bitmap index needs objects of the pack, the pack must be in the
- * multi-pack-index.
+ * The option leaves_cruft leaves cruft packs out of the multi-pack-index. But
+ * if the bitmap index needs objects of a cruft pack, the multi-pack-index must
+ * cover all cruft packs.
  */
 static void cruft_packs(void **state)
 {

@@ -620,8 +620,8 @@ static void cruft(void **state)
 	check_readable(&p.r, t.packed);
 	there_release(&t);
 	/*
-	 * The first two repacks add a cruft pack each, and keep the older ones.
-	 * The third repack combines all cruft packs into one.
+	 * The next two repacks add a cruft pack each, and keep the older ones.
+	 * The repack after them combines all cruft packs into one.
 	 */
 	for (uint32_t i = 1; i <= 3; i++) {
 		randrepo_blob(&p.r, 1000 + i);

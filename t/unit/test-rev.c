@@ -224,7 +224,7 @@ static void test_refused(void **state)
 }
 
 /*
- * Damaged tables: in one the offsets are not sorted, in another an object is
+ * Damaged tables: in some the offsets are not sorted, in others an object is
  * missing. Verifying must fail.
  */
 static void check_lies(bool is_large)

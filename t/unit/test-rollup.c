@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of repack/rollup.c, which lists the objects for a new pack: the objects
- * of included packs that no excluded pack has, and optionally all objects that
- * these objects reach.
+ * of included packs that no excluded pack has, and optionally the objects that
+ * these reach and no excluded pack has.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -487,8 +487,8 @@ static void stored_deltas_of_receiver(void **state)
 
 /*
  * Make a repository with versions of a text. `small_nr` of them have a small
- * pack each. The other versions are in one large pack, whose deltas are already
- * good.
+ * pack each. The other versions are in one large pack. The server assumes that
+ * a large pack already has good deltas.
  */
 static void store_versions(struct randrepo *r, struct oid *versions,
 			   unsigned small_nr)

@@ -196,9 +196,9 @@ static void equal_trees(void **state)
 }
 
 /*
- * The two trees have six objects at different paths: two roots, two
- * directories, and two versions of a file. The comparison gives up if at most
- * five are allowed.
+ * The two trees differ at three paths: the root, a directory, and a file. A
+ * path with different objects counts twice. So the comparison gives up if the
+ * limit is five, but not if it is six.
  */
 static void limit_of_paths(void **state)
 {

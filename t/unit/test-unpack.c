@@ -115,8 +115,8 @@ static void test_all(void **state)
 }
 
 /*
- * With a limit of 2 bytes, whole objects are unpacked in pieces. The results of
- * deltas are still written in one piece.
+ * The limit is 2 bytes, so longer objects that are stored whole are unpacked in
+ * pieces. The results of deltas are still written in one piece.
  */
 static void test_pieces(void **state)
 {

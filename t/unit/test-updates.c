@@ -138,8 +138,8 @@ static void test_branches_are_not_read(void **state)
 }
 
 /*
- * A name in the record (manifest) is too long for a reftable block of the usual
- * size. Nevertheless, the ref must be installed.
+ * A name in the record (manifest) can be too long for a reftable block of the
+ * usual size. Nevertheless, the ref must be installed.
  */
 static void test_long_names(void **state)
 {

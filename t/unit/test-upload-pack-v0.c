@@ -84,8 +84,9 @@ static void test_negotiation(void **state)
 	      "=PACK wants=c4 haves=c2,c1",
 	      0);
 	/*
-	 * The have s0 is no ancestor of the want c4. So the haves are not
-	 * enough, and the server does not send "ready".
+	 * The want h0 is a root commit, so it reaches neither the have s0 nor
+	 * the parent of s0. So the haves are not enough, and the server does
+	 * not send "ready".
 	 */
 	check(&d,
 	      "want c4 multi_ack_detailed no-progress|want h0|F|have s0|F|"
