@@ -88,8 +88,9 @@ static void test_random(void **state)
 }
 
 /*
- * Finds the merge bases of objects that are given by their ids: commits, tags,
- * trees and blobs.
+ * Finds the merge bases of objects that are given by their ids. The merge base
+ * of a commit and itself is this commit. For a commit and a blob, the call must
+ * fail.
  */
 static void test_ids(void **state)
 {

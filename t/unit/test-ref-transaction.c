@@ -323,8 +323,9 @@ static void test_symbolic(void **state)
 }
 
 /*
- * A symbolic ref whose target is an invalid name can be replaced and removed.
- * Nothing is written to the target.
+ * The target of a symbolic ref is an invalid name. With REF_NO_DEREF, the
+ * symbolic ref can be replaced and removed. Without REF_NO_DEREF, setting it
+ * fails, and deleting it has no effect. Nothing is written to the target.
  */
 static void test_impossible_target(void **state)
 {

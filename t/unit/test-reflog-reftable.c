@@ -366,7 +366,7 @@ static void names_are(const struct repo *repo, bool all, const char *want)
 /*
  * Lists the reflogs of a repository with reftables: the shared reflogs, and
  * those of this work tree. The reflogs of other work trees are listed only on
- * request. If reflogs are files, the list must be the same.
+ * request.
  */
 static void test_names(void **state)
 {

@@ -882,8 +882,9 @@ static int store_in_pack(void *ctx, const struct oid *oids, size_t nr,
 }
 
 /*
- * During a repack, a ref is set to an object that only a new pack has. The
- * repack must find this object.
+ * Refs name objects that are missing when a repack begins. During the repack,
+ * another process stores them in a new pack. The repack must find these
+ * objects.
  */
 static void newer_pack(void **state)
 {

@@ -190,8 +190,8 @@ static void note(void *ctx, const struct summary *s, const struct error *error)
 }
 
 /*
- * The callback gets the results of each request once. It also gets the byte
- * counts of the whole connection.
+ * The callback gets the results of each request once. The byte counts of all
+ * requests add up to the number of bytes of the whole connection.
  */
 static void test_results(void **state)
 {
