@@ -612,8 +612,8 @@ static const struct lost_case lost_cases[] = {
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	/*
-	 * The answer to the first put is lost, and then the record (manifest)
-	 * cannot be read. If the second put fails, the result is unknown.
+	 * The answer to the first put is lost, and the record (manifest) cannot
+	 * be read or is absent. If the second put fails, nothing is known.
 	 */
 	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},
