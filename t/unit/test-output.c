@@ -113,6 +113,7 @@ static void test_full(void **state)
 	struct talk t;
 	size_t filled;
 	uint8_t *got;
+	char text[5];
 
 	start(&t);
 	filled = fill(&t);
@@ -123,12 +124,8 @@ static void test_full(void **state)
 	free(got);
 	assert_int_equal(daemon_output_flush(&t.out, NULL), 0);
 	assert_true(outbox_is_empty(&t.out.box));
-	{
-		char text[5];
-
-		read_all(t.client, text, 5);
-		assert_memory_equal(text, "waits", 5);
-	}
+	read_all(t.client, text, sizeof(text));
+	assert_memory_equal(text, "waits", 5);
 	stop(&t);
 }
 
