@@ -108,8 +108,12 @@ int delta_search_remake(const struct packing_items *list, uint32_t item,
  * become a base again. A candidate that became a delta of the greatest depth
  * cannot be a base and does not enter the window.
  *
- * If objects have layers (islands/islands.h), each layer has its own part of
- * the window. Each part is as large as a whole window without layers.
+ * If objects have islands (islands/islands.h), the window has a part for the
+ * objects of each layer that are in the tip island, and a part for the other
+ * objects of each layer. Each part is as large as a whole window without
+ * islands. A base must be in the tip island if its delta is, and in no later
+ * layer. In one common part, the many old versions of files would push out the
+ * newest versions, and these would find no bases.
  *
  * One window per thread.
  */

@@ -17,10 +17,17 @@
  * target.
  */
 #define BASE_RATIO_MAX 32
+/*
+ * The parts of a window that slides over objects of islands. Each layer of a
+ * pack (islands/islands.h) has two parts: part 2 * layer for objects of the tip
+ * island, and the next one for all other objects.
+ */
+#define PART_NR (2 * ISLANDS_LAYER_NR)
 
 struct member {
 	uint32_t item;
-	enum islands_layer layer;
+	/* The part of the window that has the object. */
+	unsigned part;
 	/*
 	 * The object's depth: the number of deltas between this object and the
 	 * whole object at the end of its chain.
@@ -46,8 +53,8 @@ struct delta_window {
 	/* owned: the memory to which the elements of `members` point */
 	struct member *storage;
 	size_t nr, size;
-	/* the number of members of each layer of a pack (islands/islands.h) */
-	size_t nr_of[ISLANDS_LAYER_NR];
+	/* the number of members of each part */
+	size_t nr_of[PART_NR];
 	/*
 	 * total bytes of the objects in the window that were read, and of their
 	 * delta indexes
@@ -61,10 +68,8 @@ struct delta_window *delta_window_new(
 	uint16_t *depths, struct odb_reader *reader)
 {
 	struct delta_window *w = mem_calloc(1, sizeof(*w));
-	bool has_layers = list->islands && list->islands->layers;
-	size_t places = (has_layers ? ISLANDS_LAYER_NR : 1) *
-				((size_t)options->window + 1) +
-			1;
+	size_t parts = list->islands ? PART_NR : 1;
+	size_t places = parts * ((size_t)options->window + 1) + 1;
 
 	if (!w)
 		return NULL;
@@ -131,28 +136,43 @@ static void move_up(struct delta_window *w, size_t from, size_t to)
 
 static void drop(struct delta_window *w, size_t place)
 {
-	w->nr_of[w->members[place]->layer]--;
+	w->nr_of[w->members[place]->part]--;
 	member_clear(w, w->members[place]);
 	move_up(w, place, w->nr - 1);
 	w->nr--;
 }
 
+/* Returns the part of the window for an object. */
+static unsigned part_of(const struct islands *islands, uint32_t obj_pos)
+{
+	return !islands ? 0
+			: 2 * (unsigned)islands_layer(islands, obj_pos) +
+				  !islands_in_tip(islands, obj_pos);
+}
+
+/*
+ * Returns whether the tip island and the layers allow objects of the part
+ * `base` as bases of objects of the part `target`.
+ */
+static bool may_be_base(unsigned base, unsigned target)
+{
+	return base / 2 <= target / 2 && base % 2 <= target % 2;
+}
+
 /*
  * Remove old objects from the window until there is room for a candidate. If
- * the window has too many objects of the candidate's layer (one of three parts
- * of a pack, see islands/islands.h), the oldest of these is removed. Objects of
- * other layers stay, because a candidate needs bases in its own layer and in
- * the layers before. If the memory limit is exceeded, the oldest objects of any
- * layer are removed.
+ * the candidate's part has too many objects, its oldest object is removed.
+ * Objects of other parts stay, because candidates of these parts need them as
+ * bases. If the memory limit is exceeded, the oldest objects of any part are
+ * removed.
  */
-static void make_room(struct delta_window *w, enum islands_layer layer,
-		      uint64_t size)
+static void make_room(struct delta_window *w, unsigned part, uint64_t size)
 {
 	uint64_t limit = w->options->window_memory;
 	size_t oldest = 0;
 
-	if (w->nr_of[layer] > w->size) {
-		while (w->members[oldest]->layer != layer)
+	if (w->nr_of[part] > w->size) {
+		while (w->members[oldest]->part != part)
 			oldest++;
 		drop(w, oldest);
 	}
@@ -341,7 +361,7 @@ static int find_base(struct delta_window *w, struct member *target,
 	for (size_t i = w->nr; i-- > 0 && tried < w->size;) {
 		int ret;
 
-		if (w->members[i]->layer > target->layer)
+		if (!may_be_base(w->members[i]->part, target->part))
 			continue;
 		tried++;
 		ret = try_base(w, &t, i, err);
@@ -376,16 +396,15 @@ static uint32_t depth_of(const struct delta_window *w, uint32_t item)
 int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 		       struct delta_found *found, struct error *err)
 {
-	enum islands_layer layer;
+	unsigned part = part_of(w->list->islands, w->list->items[item].obj_pos);
 	struct member *m;
 	int ret = 0;
 
 	*found = (struct delta_found){PACKING_NO_ITEM, NULL, 0};
-	layer = islands_layer(w->list->islands, w->list->items[item].obj_pos);
-	make_room(w, layer, w->list->items[item].size);
+	make_room(w, part, w->list->items[item].size);
 	m = w->members[w->nr];
 	m->item = item;
-	m->layer = layer;
+	m->part = part;
 	m->depth = depth_of(w, item);
 	if (is_target)
 		ret = find_base(w, m, found, err);
@@ -396,6 +415,6 @@ int delta_window_slide(struct delta_window *w, uint32_t item, bool is_target,
 		return ret;
 	}
 	w->nr++;
-	w->nr_of[layer]++;
+	w->nr_of[part]++;
 	return 0;
 }
