@@ -17,9 +17,8 @@
 #define WEIGHT_OF_OBJECT 1024
 /*
  * The number of segments into which the candidates are split. Segments have
- * about the same weight. A segment ends where the name changes. If objects of
- * one name are split between two segments, about one more object is stored
- * whole. So they are split only if they are many.
+ * about the same weight. A segment ends where the name changes. Objects of one
+ * name, or of similar names, are split only if they are many.
  */
 #define SEGMENTS 64
 /*
@@ -35,15 +34,30 @@
  * weight.
  */
 #define ENDING_SHIFT 22
+/*
+ * A name hash, shifted right by this number of bits, depends on about the last
+ * nine characters of the path. Objects with equal last characters are often
+ * files of the same name in different directories, which are often similar.
+ */
+#define FILE_SHIFT 14
 
 /* Minimum of the weight that a segment should have. */
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 
 /*
  * Objects of one name are split between two segments only if the first segment
- * then has at least this number of objects, and twice its intended weight.
+ * then has at least this number of objects, and twice its intended weight. Each
+ * split stores about one more object whole.
  */
 #define SPLIT_OBJECTS_MIN 8192
+/*
+ * Objects of different names that have the same last characters (FILE_SHIFT)
+ * are split earlier, so that several threads can search them: if the first
+ * segment has twice its intended weight, and at least this number of objects or
+ * this weight.
+ */
+#define SPLIT_FILES_MIN 2048
+#define SPLIT_WEIGHT_MIN (UINT64_C(512) << 20)
 /*
  * A later pass tries a poor delta again. A delta is poor if it has at least
  * POOR_SIZE_MIN bytes and more than 1 / POOR_RATIO of the object's size.
@@ -230,30 +244,43 @@ static bool has_same_path(const struct packing_item *a,
 }
 
 /*
- * Returns whether the segment *seg ends before the candidate with index `at`.
+ * Returns whether two neighbours have names so different that a segment of this
+ * weight may end between them.
+ */
+static bool may_part(const struct splitting *c, const struct delta_segment *seg,
+		     const struct packing_item *a, const struct packing_item *b)
+{
+	bool is_heavy = seg->weight / 2 >= c->goal;
+	uint32_t x = name_of(a, c->options), y = name_of(b, c->options);
+	size_t nr = seg->end - seg->first;
+
+	if (c->pass == DELTA_PASS_PATHS)
+		return !has_same_path(a, b) ||
+		       (is_heavy && nr >= SPLIT_OBJECTS_MIN);
+	if (!is_heavy)
+		return x >> ENDING_SHIFT != y >> ENDING_SHIFT;
+	if (x == y)
+		return nr >= SPLIT_OBJECTS_MIN;
+	return x >> FILE_SHIFT != y >> FILE_SHIFT || nr >= SPLIT_FILES_MIN ||
+	       seg->weight >= SPLIT_WEIGHT_MIN;
+}
+
+/*
+ * Returns whether the segment *seg ends before the candidate with index
+ * seg->end.
  */
 static bool is_segment_end(const struct splitting *c,
-			   const struct delta_segment *seg, size_t at)
+			   const struct delta_segment *seg)
 {
+	const struct delta_candidate *next = &c->order->candidates[seg->end];
 	const struct packing_item *item, *last;
-	unsigned shift = seg->weight / 2 < c->goal ? ENDING_SHIFT : 0;
-	bool is_other;
 
-	if (at == c->order->nr)
+	if (seg->end == c->order->nr)
 		return true;
-	item = &c->list->items[c->order->candidates[at].item];
-	last = &c->list->items[c->order->candidates[at - 1].item];
-	if (item->type != last->type)
-		return true;
-	if (seg->weight < c->goal)
-		return false;
-	if (c->pass == DELTA_PASS_PATHS)
-		is_other = !has_same_path(item, last);
-	else
-		is_other = name_of(item, c->options) >> shift !=
-			   name_of(last, c->options) >> shift;
-	return is_other || (seg->weight / 2 >= c->goal &&
-			    at - seg->first >= SPLIT_OBJECTS_MIN);
+	item = &c->list->items[next->item];
+	last = &c->list->items[next[-1].item];
+	return item->type != last->type ||
+	       (seg->weight >= c->goal && may_part(c, seg, item, last));
 }
 
 /*
@@ -301,7 +328,7 @@ static struct delta_segment take_segment(struct splitting *c, size_t first)
 		if (!candidate->is_skipped)
 			seen_add(&seen, item);
 		last = item;
-	} while (!is_segment_end(c, &seg, seg.end));
+	} while (!is_segment_end(c, &seg));
 	return seg;
 }
 

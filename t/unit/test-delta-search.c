@@ -397,6 +397,115 @@ static void progress(void **state)
 	deltalist_release(&d);
 }
 
+/*
+ * The name hash of the first of several paths that have the same last nine
+ * characters. The other paths have the next higher name hashes.
+ */
+#define FILE_HASH UINT32_C(0x92e74000)
+
+/*
+ * Add `versions` versions of each of `nr` files in different directories, from
+ * the newest version to the oldest. All files have the same file name, and all
+ * versions of all files are similar.
+ */
+static void add_similar(struct deltalist *d, uint32_t nr, unsigned versions)
+{
+	char first[TEXT_LINES * TEXT_LINE_LEN], text[sizeof(first)];
+	uint64_t seed = random_seed();
+
+	text_make(first, sizeof(first), &seed);
+	for (uint32_t i = 0; i < nr * versions; i++) {
+		memcpy(text, first, sizeof(text));
+		text_edit(text, sizeof(text), 2, &seed);
+		deltalist_add(d, OBJ_BLOB, FILE_HASH + i / versions, text,
+			      sizeof(text));
+	}
+}
+
+/*
+ * The search splits candidates into parts that it searches independently, and
+ * each part has at least one whole object. Similar files of different
+ * directories are not split, though they weigh four times as much as a part.
+ */
+static void similar_files(void **state)
+{
+	struct deltalist d;
+
+	deltalist_init(&d);
+	add_similar(&d, 500, 1);
+	deltalist_search(&d, &deltalist_options);
+	assert_int_equal(deltalist_verify(&d, 50), 499);
+	deltalist_release(&d);
+}
+
+/*
+ * An object of the tip island needs a base in the tip island. The window has
+ * room for ten objects, and 20 old versions stand between the newest versions
+ * of two files. Still each newest version but the first becomes a delta.
+ */
+static void tips_between_old_versions(void **state)
+{
+	struct islands islands = ISLANDS_INIT;
+	struct deltalist d;
+	size_t whole = 0;
+
+	deltalist_init(&d);
+	add_similar(&d, 20, 21);
+	assert_int_equal(bitset_init(&islands.tip, d.list.nr), 0);
+	for (uint32_t i = 0; i < d.list.nr; i += 21)
+		bitset_set(&islands.tip, d.list.items[i].obj_pos);
+	d.list.islands = &islands;
+	deltalist_search(&d, &deltalist_options);
+	for (uint32_t i = 0; i < d.list.nr; i += 21) {
+		uint32_t base = d.list.items[i].base;
+
+		whole += base == PACKING_NO_ITEM;
+		assert_true(base == PACKING_NO_ITEM || base % 21 == 0);
+	}
+	assert_int_equal(whole, 1);
+	assert_int_equal(deltalist_verify(&d, 50), d.list.nr - 1);
+	deltalist_release(&d);
+	islands_release(&islands);
+}
+
+/*
+ * Tips of release branches may not be bases of tips of HEAD. Between the files
+ * of HEAD stand more such tips than the window has room for. Still each file of
+ * HEAD but the first becomes a delta of another file of HEAD.
+ */
+static void tips_of_two_layers(void **state)
+{
+	struct islands islands = ISLANDS_INIT;
+	uint8_t layers[20 * 21];
+	struct deltalist d;
+	size_t whole = 0;
+
+	deltalist_init(&d);
+	add_similar(&d, 20, 21);
+	assert_int_equal(bitset_init(&islands.tip, d.list.nr), 0);
+	for (uint32_t i = 0; i < d.list.nr; i++) {
+		bitset_set(&islands.tip, i);
+		layers[d.list.items[i].obj_pos] =
+			i % 21 == 0 ? ISLANDS_LAYER_HEAD
+				    : ISLANDS_LAYER_BRANCHES;
+	}
+	islands.layers = layers;
+	islands.layer_end = (uint32_t)d.list.nr;
+	d.list.islands = &islands;
+	deltalist_search(&d, &deltalist_options);
+	for (uint32_t i = 0; i < d.list.nr; i += 21) {
+		uint32_t base = d.list.items[i].base;
+
+		whole += base == PACKING_NO_ITEM;
+		assert_true(base == PACKING_NO_ITEM || base % 21 == 0);
+	}
+	assert_int_equal(whole, 1);
+	assert_int_equal(deltalist_verify(&d, 50), d.list.nr - 1);
+	deltalist_release(&d);
+	islands.layers = NULL;
+	islands_release(&islands);
+}
+
 static void missing_objects(void **state)
 {
 	struct delta_search_options options = deltalist_options;
@@ -444,6 +553,9 @@ int main(void)
 		cmocka_unit_test(improved),
 		cmocka_unit_test(little_cache),
 		cmocka_unit_test(progress),
+		cmocka_unit_test(similar_files),
+		cmocka_unit_test(tips_between_old_versions),
+		cmocka_unit_test(tips_of_two_layers),
 		cmocka_unit_test(missing_objects),
 	};
 
