@@ -86,17 +86,30 @@ static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 
 /*
  * Returns the object at the end of an item's stored delta chain. If the chain
- * is a cycle, returns any object of the cycle.
+ * is a cycle, returns any object of the cycle. `roots` is indexed by obj_pos: 1
+ * plus the object at the end of the chain that the object is in; 0: unknown.
+ * This function fills `roots`, so that many items of one chain cost little more
+ * than the length of the chain.
  */
-static uint32_t root_of(const struct chains *c, const struct packing_item *item)
+static uint32_t root_of(const struct chains *c, const struct packing_item *item,
+			uint32_t *roots)
 {
 	const struct odb_pack *pack = &c->odb->packs[item->pack_nr];
-	uint32_t idx_pos = item->obj_pos - pack->first_pos;
+	uint32_t first = item->obj_pos - pack->first_pos;
+	uint32_t idx_pos = first, *known = &roots[pack->first_pos];
+	uint32_t root;
+	size_t nr = 0;
 
-	for (int i = 0; i < CHAIN_MAX; i++)
-		if (go_up(c, item->pack_nr, &idx_pos) <= 0)
-			break;
-	return pack->first_pos + idx_pos;
+	while (!known[idx_pos] && nr < CHAIN_MAX &&
+	       go_up(c, item->pack_nr, &idx_pos) > 0)
+		nr++;
+	root = known[idx_pos] ? known[idx_pos] : pack->first_pos + idx_pos + 1;
+	known[idx_pos] = root;
+	for (idx_pos = first; nr > 0; nr--) {
+		known[idx_pos] = root;
+		go_up(c, item->pack_nr, &idx_pos);
+	}
+	return root - 1;
 }
 
 /*
@@ -106,6 +119,7 @@ static uint32_t root_of(const struct chains *c, const struct packing_item *item)
  */
 static int list_orphans(struct chains *c, const struct packing_items *items)
 {
+	uint32_t *roots;
 	int ret;
 
 	c->orphans = mem_alloc(items->nr, sizeof(*c->orphans));
@@ -122,11 +136,15 @@ static int list_orphans(struct chains *c, const struct packing_items *items)
 		};
 	}
 	ret = sort_items(c->orphans, c->nr);
-	if (ret < 0)
+	if (ret < 0 || !c->nr)
 		return ret;
+	roots = mem_calloc(c->odb->packed_nr, sizeof(*roots));
+	if (!roots)
+		return ERR_NOMEM;
 	for (size_t i = 0; i < c->nr; i++)
-		c->orphans[i].key = root_of(c,
-					    &items->items[c->orphans[i].value]);
+		c->orphans[i].key = root_of(
+			c, &items->items[c->orphans[i].value], roots);
+	free(roots);
 	return sort_items(c->orphans, c->nr);
 }
 
