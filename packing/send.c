@@ -240,7 +240,12 @@ static int make_chain_deltas(struct send *s, struct error *err)
  * older versions that the receiver has, or other objects of their stored delta
  * chains.
  *
- * Also add objects of the receiver as bases for the delta search. With a
+ * Deltas from stored chains are also made if no delta search follows, because
+ * such a delta costs less than deflating the object whole. Without these
+ * deltas, a clone of depth 1 of a tree with many similar files would send each
+ * file whole.
+ *
+ * If a delta search follows, also add objects of the receiver as bases. With a
  * shallow boundary, many of these bases are useful, so they are added first. An
  * item with such a possible base then waits for the delta search, and gets no
  * delta from its stored chain. Without a shallow boundary, the bases are added
@@ -254,8 +259,10 @@ static int make_fallback_deltas(struct send *s, struct error *err)
 	int ret = fallback_delta_versions(&s->items, &s->found, &s->sent,
 					  s->options->compression, err);
 
-	if (ret < 0 || !s->window)
+	if (ret < 0 || !s->options->window)
 		return ret;
+	if (!s->window)
+		return keeps_deltas ? make_chain_deltas(s, err) : 0;
 	ret = found_name_items(&s->found, &s->items, err);
 	if (!ret && thin && is_shallow)
 		ret = found_add_bases(&s->found, &s->items, err);

@@ -244,4 +244,57 @@ test_expect_success 'deepening and unshallowing a clone of depth 1' '
 	test_cmp expect actual
 '
 
+# similar: a stream of 30 commits with tags v0 to v29. Each commit changes a file
+# in each of 40 directories. All versions of all files are similar.
+similar () {
+	awk 'BEGIN {
+		srand(5)
+		for (l = 0; l < 150; l++)
+			first = first sprintf("%.10f %.10f\n", rand(), rand())
+		for (d = 0; d < 40; d++)
+			text[d] = first d "\n"
+		for (c = 0; c < 30; c++) {
+			print "commit refs/heads/main"
+			print "committer A <a@example.com> " 1112912000 + c " +0000"
+			print "data 0"
+			for (d = 0; d < 40; d++) {
+				sub(/\n[^\n]*\n$/, "\n", text[d])
+				text[d] = "c" c d "\n" text[d]
+				print "M 100644 inline dir" d "/data.json"
+				print "data " length(text[d])
+				print text[d]
+			}
+			print "reset refs/tags/v" c
+			print "from refs/heads/main"
+			print ""
+		}
+	}'
+}
+
+# depth_1_bytes <repo> <tag> <upload-pack>: the bytes of the pack of a clone of
+# depth 1 of a tag.
+depth_1_bytes () {
+	rm -rf c &&
+	stock clone -q --bare --depth 1 --branch "$2" --upload-pack "$3" \
+		"file://$PWD/$1" c &&
+	stock -C c fsck --full --strict &&
+	cat c/objects/pack/*.pack | wc -c
+}
+
+test_expect_success 'similar files of a clone of depth 1 are sent as deltas' '
+	similar | repo_import stock-similar.git &&
+	stock -C stock-similar.git symbolic-ref HEAD refs/heads/main &&
+	cp -R stock-similar.git similar.git &&
+	stock -C stock-similar.git repack -adfbq &&
+	"$GIT" -C similar.git repack -adfbq &&
+	for tag in v0 v15 v29
+	do
+		theirs=$(depth_1_bytes stock-similar.git $tag \
+			git-upload-pack) &&
+		ours=$(depth_1_bytes similar.git $tag \
+			"$GITREACH_BUILD/bin/git-upload-pack") &&
+		test $((100 * ours)) -le $((105 * theirs)) || return 1
+	done
+'
+
 test_done
