@@ -138,9 +138,9 @@ static int note_undecided(struct settling *s)
 
 /*
  * Finds the bit of an object by its id. An undecided object (not yet known to
- * be in the haves) is always found. Other indexed objects are found only in the
- * bitmap index, which is searched until the table of undecided objects is made.
- * Returns false if the object is not found.
+ * be in the haves) is always found. Other indexed objects are found only until
+ * the table of undecided objects is made, because afterwards only the table is
+ * searched. Returns false if the object is not found.
  */
 static bool find(struct settling *s, const uint8_t *raw, uint32_t *bit)
 {

@@ -323,8 +323,9 @@ static int fill(struct build *b, const uint32_t *commits, size_t nr,
 }
 
 /*
- * Computes the XOR of the bitmaps of `entry` and `other`. If this XOR costs
- * less than b->best, puts it into b->best. Returns 0 or ERR_NOMEM.
+ * Computes the XOR of the bitmaps of `entry` and `other`. If its cost in words
+ * (see CHAIN_WORDS_PER_WORD) is below b->best_cost, puts it into b->best.
+ * Returns 0 or ERR_NOMEM.
  */
 static int try_xor(struct build *b, size_t entry, size_t other)
 {

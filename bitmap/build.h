@@ -33,7 +33,7 @@
 /*
  * Limits of an XOR chain, which a query decodes as a whole. A chain has at most
  * BITMAP_CHAIN_LINKS links. It has at most BITMAP_CHAIN_WORDS words, plus
- * BITMAP_CHAIN_FACTOR times the words of a plain set of all objects. Decoding a
+ * BITMAP_CHAIN_FACTOR times the words of an uncompressed bitmap. Decoding a
  * chain of that size takes about 0.2 ms for a million objects.
  */
 #define BITMAP_CHAIN_LINKS 1000

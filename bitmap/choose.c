@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses the content of an index made from scratch, within a budget of words.
+ * Chooses the bitmaps of an index made from scratch. A budget limits their size
+ * in 64-bit words.
  */
 #include <stdbool.h>
 
@@ -95,10 +96,10 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 }
 
 /*
- * Sets two limits from the total size of the plain selection's bitmaps:
- * s->spread_words and s->most_words. In a short history, the plain selection
- * has all commits. All their bitmaps may then be stored, so spread_words is the
- * total size.
+ * Sets s->spread_words (limit for commits spread over the history) and
+ * s->most_words (limit for all bitmaps of the index) from the size of the plain
+ * selection's bitmaps. In a short history, the plain selection has all commits.
+ * Then spread_words is the whole size, so that all commits may get a bitmap.
  */
 static void set_limits(struct choosing *s,
 		       const struct bitmap_build_result *plain)

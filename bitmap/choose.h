@@ -43,9 +43,9 @@
 
 /*
  * Budget of the commits that are spread over the history, in sixteenths of the
- * size of the plain selection. With the smallest possible XORs, the plain
- * selection would be about a sixteenth smaller, but we prefer short XOR chains.
- * So the budget is less than the whole size.
+ * size of the plain selection. The last sixteenth is left out to balance a
+ * loss: we prefer short XOR chains, and they make the plain selection about a
+ * sixteenth larger than the smallest XORs would.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*

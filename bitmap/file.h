@@ -211,7 +211,7 @@ size_t bitmap_file_count_type_in(const struct bitmap_file *f,
 				 enum bitmap_type type,
 				 const struct bitset *set);
 
-/* Returns whether an object is of a type. O(compressed size). */
+/* Returns whether an object is of a type. O(words of the type bitmap). */
 bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
 			 uint32_t bit_pos);
 
@@ -306,8 +306,8 @@ int bitmap_file_stored(struct bitmap_stored *stored,
 
 /*
  * Works like bitmap_file_stored() for all rows. `stored` has space for row_nr
- * items. Returns 0, ERR_CORRUPT or ERR_NOMEM. O(words of the file), for chains
- * of any length.
+ * items. Returns 0, ERR_CORRUPT or ERR_NOMEM. O(words of the file), for any
+ * length of the XOR chains.
  */
 int bitmap_file_stored_all(struct bitmap_stored *stored,
 			   const struct bitmap_file *f, struct error *err);

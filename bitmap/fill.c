@@ -486,8 +486,9 @@ static int fill_others(struct bitmap_side *f, const struct walk_items *others,
 }
 
 /*
- * Sets *known, indexed by obj_pos, to the packed objects that fill->packed has.
- * fill->packed is closed under reachability. Returns 0 or ERR_NOMEM.
+ * Converts fill->packed, which is indexed by bit_pos, to the same set indexed
+ * by obj_pos, and stores it in *known. fill->packed is closed under
+ * reachability. Returns 0 or ERR_NOMEM.
  */
 static int known_set(struct bitset *known, const struct bitmap_fill *fill)
 {
@@ -662,7 +663,7 @@ static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
  *    pack, newer commits usually precede older ones. So this bitmap contains
  *    most of the remaining tips.
  * 2. The bitmaps of tips that are still not in the set are ORed, in the order
- *    of the file.
+ *    of the entries in the bitmap file.
  * Afterwards, the set contains all unparsed tips that have a bitmap.
  */
 static int or_unread(struct bitmap_side *f, const uint32_t *bits,

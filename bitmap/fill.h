@@ -3,13 +3,13 @@
  * Walks that bitmaps shorten:
  *
  *   fill.c      adds the closure of tips to a set
- *   boundary.c  finds which objects of the wants' bitmaps the haves reach
+ * boundary.c finds objects in the wants' bitmaps that the haves reach
  *   disjoint.c  finds commits that do not reach any object of a set
  *   coverage.c  measures how many commits requests walk
  *
  * A fill is a set of objects that grows by closures of tips. To add a closure,
- * it walks back from the tips to the nearest commits with bitmaps, and ORs
- * these bitmaps. The set has two parts: `packed`, indexed by bit_pos, and
+ * the code walks back from the tips to the nearest commits with bitmaps, and
+ * ORs these bitmaps. The set has two parts: `packed`, indexed by bit_pos, and
  * `outside`, indexed by obj_pos, for objects that the index does not have.
  */
 #ifndef BITMAP_FILL_H
@@ -137,8 +137,9 @@ bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
  *
  * If the commit is in the index, counts the commits that follow in the pack, up
  * to the next one with a bitmap. In a pack, newer commits come first. If the
- * commit is not in the index, uses the number of packed objects that are not in
- * the index. If the index is empty, returns `most`.
+ * commit is not in the index, estimates the number of commits that the index
+ * lacks. The packed objects that the index lacks are assumed to have the same
+ * share of commits as the indexed ones. If the index is empty, returns `most`.
  */
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 			    size_t most);

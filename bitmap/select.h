@@ -42,8 +42,8 @@
 #define SELECT_OBJECTS_PER_DENSE_NR 4096
 
 /*
- * If dense_nr is SELECT_PLAIN, the selection is plain: its gaps are fixed
- * numbers of commits, set by the other constants.
+ * If dense_nr is SELECT_PLAIN, the selection is plain: the number of commits
+ * between two selected ones is fixed by the other constants.
  */
 #define SELECT_PLAIN 0
 #define SELECT_PLAIN_NEWEST 100

@@ -26,10 +26,10 @@
 #define COMMITS_GROWTH 2
 
 /*
- * While the cost of a walk is unknown, the search for bitmaps among the haves'
- * commits is limited. The limit is a fraction of the number of commits that the
- * next step walks for the wants: 1 / LOOK_RATIO_MOST if bitmaps are probably
- * near, otherwise 1 / LOOK_RATIO_LEAST.
+ * While the cost of a walk is unknown, the search for bitmaps walks only a
+ * limited number of commits from the haves. This number is a fraction of the
+ * number of commits that the next step walks for the wants: normally 1 /
+ * LOOK_RATIO_LEAST, but 1 / LOOK_RATIO_MOST if bitmaps are probably near.
  */
 #define LOOK_RATIO_LEAST 4
 #define LOOK_RATIO_MOST 2
@@ -40,9 +40,9 @@
  * - HAVES_PER_COST: a bitmap of a wanted commit is used. Trees of the walked
  *   commits are then read too.
  * - HAVES_PER_COST_DECIDED: no such bitmap is used. The walked commits are only
- *   decoded. In the time of a tree diff, twice as many commits can be decoded.
- *   But without their trees, fewer delta bases are known, which costs time
- *   later.
+ *   decoded. In the time of a tree diff, 64 commits can be decoded. We count
+ *   half of this number: without the commits' trees, fewer delta bases are
+ *   known, which costs time later.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32
@@ -163,8 +163,9 @@ static int count_beyond(uint32_t *nr, const struct planning *p,
 }
 
 /*
- * Estimates the cost of answering with a walk, from the list of commits that
- * the walk has to compare. Returns 0 or ERR_NOMEM.
+ * Estimates the cost of answering with a walk. `revs` has the commits whose
+ * trees the walk must compare with those of their parents. Returns 0 or
+ * ERR_NOMEM.
  */
 static int estimate_trees(struct planning *p, const struct revwalk_result *revs)
 {
@@ -262,9 +263,9 @@ static int walk_is_done(struct planning *p)
 /*
  * Walks from the haves to look for bitmaps, while the cost of a walk is
  * unknown. `limit` is the number of commits that the next step walks for the
- * wants. For the haves, only a fraction of this number is walked. If bitmaps
- * are probably near, the number is larger, and grows with the number of wanted
- * commits that were counted so far.
+ * wants. For the haves, only limit / LOOK_RATIO_LEAST commits are walked. If
+ * bitmaps are probably near, the number is limit / LOOK_RATIO_MOST, plus
+ * HAVES_PER_COST for each wanted commit that was counted so far.
  */
 static int look(struct planning *p, size_t limit)
 {

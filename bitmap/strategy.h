@@ -36,8 +36,8 @@ enum bitmap_strategy {
 };
 
 /*
- * The chosen way and the reasons. A cost of 1 is one tree diff: comparing the
- * trees of a commit with those of its parents.
+ * Whether the index or a walk answers a request, and the reasons. A cost of 1
+ * is one tree diff: comparing the trees of a commit with those of its parents.
  */
 struct bitmap_plan {
 	/* input: the strategy that the caller wants */

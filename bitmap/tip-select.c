@@ -11,19 +11,19 @@
 
 /*
  * Maximum number of rounds. In each round, every far tip (a tip whose request
- * walks far) gets a limit: the oldest commit whose bitmap may shorten the
- * request's walk. The distance from tip to limit depends on D, the largest
- * distance that is allowed between a tip and its bitmap. It is D / 2 in the
- * first round, D / 4 in the second, and 0 in the last.
+ * walks too many commits) gets a limit: the oldest commit that may be given a
+ * bitmap for this tip. Let D be the maximum number of commits that a request
+ * for the tip should walk. The distance from tip to limit is D / 2 in the first
+ * round, D / 4 in the second, and 0 in the last.
  */
 #define ROUNDS 3
 
 /* A commit that is to be selected in this round. */
 struct pick {
 	uint32_t commit_nr;
-	/* commit_nr of the far tip that was the last one to pick this commit */
+	/* commit_nr of the last tip for which this commit was picked */
 	uint32_t tip;
-	/* number of far tips whose requests the commit's bitmap shortens */
+	/* number of tips whose requests the commit's bitmap shortens */
 	uint32_t tips_nr;
 	/*
 	 * number of commits that the requests for the tips counted in tips_nr
@@ -42,15 +42,13 @@ struct tip_selecting {
 	 */
 	uint32_t *depth;
 	/*
-	 * owned: `tips` has the far tips, whose requests walk far; walked[i] is
-	 * the number of commits that a request for tips[i] walks
+	 * owned: `tips` has the far tips (see bitmap/tip-select.h): tips whose
+	 * requests walk too many commits; walked[i] is the number of commits
+	 * that a request for tips[i] walks
 	 */
 	uint32_t *tips, *walked;
 	size_t tip_nr;
-	/*
-	 * owned: scratch memory for sorting the far tips (whose requests walk
-	 * far) by the depth of their limits
-	 */
+	/* owned: scratch memory for sorting `tips` */
 	struct sort_item *by_limit;
 	/*
 	 * owned array, indexed by commit_nr: 1 + the index of the commit in
@@ -60,8 +58,10 @@ struct tip_selecting {
 	struct pick *picks; /* owned */
 	size_t pick_nr;
 	/*
-	 * number of rounds so far; in each round, the limits are half as far
-	 * from their tips as before
+	 * number of rounds so far. A tip's limit is the oldest commit that may
+	 * be given a bitmap for this tip. In each round, the distance from a
+	 * tip to its limit is half as large as before; in the last round it is
+	 * 0.
 	 */
 	int halvings;
 	/* number of commits that may still get a bitmap */
@@ -104,9 +104,9 @@ static int alloc_tips(struct tip_selecting *s)
 }
 
 /*
- * Lists the tips by date. Tips of the same age reach the main line at nearly
- * the same commit. So if one pass counts such tips together, it visits few
- * commits. Returns 0 or ERR_NOMEM.
+ * Lists the tips by date. Tips of nearly the same date mostly reach the same
+ * commits. tip_walk_count() handles neighbours of the list in one pass, so it
+ * visits each common commit only once. Returns 0 or ERR_NOMEM.
  */
 static int list_tips(struct tip_selecting *s)
 {
@@ -147,7 +147,7 @@ static int measure_depths(struct tip_selecting *s)
 	return s->depth ? 0 : ERR_NOMEM;
 }
 
-/* Removes the tips whose requests do not walk far. */
+/* Removes the tips whose requests walk at most allowed() commits. */
 static void keep_far(struct tip_selecting *s)
 {
 	size_t kept = 0;

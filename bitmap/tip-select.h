@@ -58,9 +58,9 @@ struct tip_select_input {
 
 /*
  * Selects commits: sets has_bitmap[c] for each selected commit. The caller sets
- * has_bitmap[c] for commits that already have a bitmap. If there are more far
- * tips than `most` bitmaps can serve, selects the bitmaps that save the most
- * commits. *selected_nr is set to the number of selected commits. Returns 0 or
+ * has_bitmap[c] for commits that already have a bitmap. Selects at most
+ * in->most commits: those whose bitmaps shorten the walks of requests most.
+ * *selected_nr is set to the number of selected commits. Returns 0 or
  * ERR_NOMEM.
  */
 int tip_select(uint8_t *has_bitmap, size_t *selected_nr,

@@ -208,10 +208,7 @@ static bool is_wanted_tip(const struct updating *s, uint32_t c)
 	       (tip == SELECT_NEW_BRANCH && has_flag(s, c, SEEN_NEW));
 }
 
-/*
- * Returns the size of a gap: one commit in each run of this number of new
- * commits gets a bitmap.
- */
+/* Returns a number n: one of every n new commits gets a bitmap. */
 static size_t choose_gap(const struct updating *s)
 {
 	size_t nr = s->u->new_nr, most;

@@ -167,7 +167,10 @@ static int take_groups(struct verify *v, struct error *err)
 
 /* ---- the right content */
 
-/* Makes v->bit_pos: the bit of each object of the enumeration. */
+/*
+ * Makes v->bit_pos: the bit of each object that the walk v->w knows.
+ * UINT32_MAX: the index lacks the object.
+ */
 static int map_bits(struct verify *v)
 {
 	uint32_t end = objspace_end(&v->w->space);
