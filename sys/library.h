@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Loads shared libraries when they are needed. A program that is linked with a
- * library takes longer at each start.
+ * Loads shared libraries only when they are needed, because linking a program
+ * with a library makes each start of the program slower.
  */
 #ifndef SYS_LIBRARY_H
 #define SYS_LIBRARY_H

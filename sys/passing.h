@@ -92,14 +92,13 @@ void sys_passing_block(int fd);
 
 /*
  * A pipe or socket of another process, for use by the functions of sys/tcp.h.
- * These functions must not block. O_NONBLOCK is not set if possible, because it
- * would also change the descriptor of the other process and of its parents.
- * Instead:
+ * These functions must not block. O_NONBLOCK would also change the descriptor
+ * of the other process and of its parents. So this flag is avoided:
  *
  *	socket  the functions for sockets never block
  *	pipe    the pipe is opened once more, by its name in /proc
  *
- * A pipe of another user cannot be opened. In this case, O_NONBLOCK is set
+ * A pipe of another user cannot be opened. Only in this case, O_NONBLOCK is set
  * until sys_passing_close().
  */
 struct sys_passing_end {

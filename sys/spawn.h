@@ -46,8 +46,9 @@ struct sys_child {
 	 */
 	int signal_nr;
 	/*
-	 * why sys_spawn() could not start the program, as an errno value; 0:
-	 * the program was started, or its pipes could not be made
+	 * errno value that says why sys_spawn() could not start the program.
+	 * Also 0 if sys_spawn() failed earlier, because it could not make the
+	 * pipes.
 	 */
 	int error_nr;
 };

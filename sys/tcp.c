@@ -125,9 +125,8 @@ int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err)
 		return peer;
 	}
 	/*
-	 * An answer is written with one call. With Nagle's algorithm, the
-	 * kernel would wait for more bytes before it sends the end of the
-	 * answer.
+	 * Nagle's algorithm is off, because it could delay the last bytes of an
+	 * answer. UNSENT_MAX limits the bytes that wait in the kernel.
 	 */
 	setsockopt(peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(peer, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TCP sockets: listening, accepting, reading and writing. The time that a peer
- * lets us wait is limited. No function blocks, whatever the mode of the socket.
+ * TCP sockets: listening, accepting, reading and writing. Functions that wait
+ * for a peer take a time limit (struct sys_patience). They wait in poll(),
+ * never in the read or write itself, even if the socket is in blocking mode.
  */
 #ifndef SYS_TCP_H
 #define SYS_TCP_H
@@ -51,9 +52,10 @@ int sys_socket_accept(int fd, char address[SYS_ADDRESS_MAX], struct error *err);
 ssize_t sys_socket_try_read(int fd, void *bytes, size_t len);
 
 /*
- * Writes the first bytes of `nr` spans without waiting. Returns the number of
- * bytes, 0 if the socket accepts none now, or ERR_PEER if the peer is gone. A
- * pipe that does not block is allowed, see sys_socket_read().
+ * Writes as many bytes of `nr` spans as the socket accepts without waiting,
+ * from the first span on. Returns the number of bytes, 0 if the socket accepts
+ * none now, or ERR_PEER if the peer is gone. A pipe that does not block is
+ * allowed, see sys_socket_read().
  */
 ssize_t sys_socket_try_writev(int fd, const struct iovec *iov, size_t nr);
 

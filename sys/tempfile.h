@@ -21,7 +21,7 @@ struct sys_cleanup;
 
 /* How to make data durable, as in core.fsyncMethod. */
 enum sys_fsync_method {
-	/* do not sync: core.fsync does not list this component */
+	/* do not sync; used for files that core.fsync does not name */
 	SYS_FSYNC_NONE,
 	SYS_FSYNC_FSYNC, /* fsync(2) */
 	/*
@@ -105,9 +105,10 @@ int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 
 /*
  * Replaces or creates the file `path` with the given content, through the
- * temporary file "<path>.new". An existing "<path>.new" is removed, because a
- * process that died has left it. So the caller must hold a lock. Returns 0 or a
- * negative error code.
+ * temporary file "<path>.new". The caller must hold a lock, so that no other
+ * process writes "<path>.new" at the same time. An existing "<path>.new" was
+ * left by a process that died, and is removed. Returns 0 or a negative error
+ * code.
  */
 int sys_tempfile_replace(const char *path, const void *bytes, size_t len,
 			 enum sys_fsync_method method, struct error *err);

@@ -9,8 +9,8 @@
 #include "sys/trace-line.h"
 
 /*
- * Where and when an event happens: in how many open regions, and at which
- * times.
+ * The number of regions that are open when an event happens, and the time of
+ * the event.
  */
 struct place {
 	/*

@@ -165,8 +165,8 @@ struct trace_child {
 /* ---- events about the life of a process */
 
 /*
- * Writes the version of this program. `exe` is the version as `git version`
- * prints it.
+ * Writes the event "version". `exe` is the version of this program as `git
+ * version` prints it (in JSON, the member "exe").
  */
 void trace_version_at(struct trace *t, struct trace_at at, const char *exe);
 void trace_too_many_files_at(struct trace *t, struct trace_at at);
@@ -214,7 +214,8 @@ void trace_data_at(struct trace *t, struct trace_at at, const char *category,
 void trace_data_u64_at(struct trace *t, struct trace_at at,
 		       const char *category, const char *key, uint64_t value);
 /*
- * Writes the value of `category` and `key`. `json` is the value as JSON text.
+ * Writes the value that belongs to the pair (`category`, `key`). `json` is the
+ * value as JSON text.
  */
 void trace_json_at(struct trace *t, struct trace_at at, const char *category,
 		   const char *key, const char *json);
