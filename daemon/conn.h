@@ -82,13 +82,13 @@ struct daemon_conn {
 	 */
 	struct daemon_output *unsent;
 	/*
-	 * owned: the HTTP request that a thread answers, or whose answer is
-	 * `unsent`; NULL: none
+	 * owned: the HTTP request that a thread answers, or the request to
+	 * which the bytes in *unsent belong; NULL: none
 	 */
 	struct daemon_request *request;
 	/* owned: the request in Git's own protocol; NULL: none */
 	struct daemon_talk *talk;
-	/* in DAEMON_SENDING: bytes sent since the deadline was set */
+	/* in DAEMON_SENDING: number of bytes sent since deadline_ns was set */
 	uint64_t moved;
 	/*
 	 * borrowed: memory in which the thread that has the connection shows

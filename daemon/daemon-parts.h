@@ -284,8 +284,9 @@ int daemon_run_child(struct daemon_request *request, bool *is_kept,
 /* ---- git.c */
 
 /*
- * Answers a client of git://: its first request, which is in conn->input, or
- * its next command, which has arrived (conn->talk is set).
+ * Answers the first request of a client of git://, which is in conn->input. If
+ * conn->talk is set, answers the client's next command instead, which has
+ * arrived.
  */
 void daemon_serve_git(const struct daemon_options *options,
 		      struct daemon_conn *conn);
@@ -293,9 +294,9 @@ void daemon_serve_git(const struct daemon_options *options,
 /* ---- ssh.c */
 
 /*
- * Answers a client of ssh: its first request, the message that waits in the
- * socket (daemon/ssh-request.h), or its next command, which has arrived
- * (conn->talk is set).
+ * Answers the first request of a client of ssh: a message that waits in the
+ * socket (daemon/ssh-request.h). If conn->talk is set, answers the client's
+ * next command instead, which has arrived.
  */
 void daemon_serve_ssh(const struct daemon_options *options,
 		      struct daemon_conn *conn);
@@ -361,7 +362,7 @@ struct daemon_talk {
 	bool has_begun;
 	/* read position in conn->input->bytes */
 	size_t at;
-	/* bytes of the current packet that were not read yet */
+	/* number of bytes of the current packet that were not read yet */
 	size_t packet_left;
 	/* exit code for the forced command of ssh */
 	int code;
@@ -389,9 +390,10 @@ struct daemon_talk *daemon_talk_new(const struct daemon_options *options,
 void daemon_talk_free(struct daemon_conn *conn);
 
 /*
- * The loop calls daemon_talk_end_answer() when an answer is sent, or when it
- * cannot be sent because of *err. The loop calls daemon_talk_give_up() when no
- * command has come in time.
+ * The loop calls daemon_talk_end_answer() when an answer is sent (`err` is
+ * NULL), or when the rest cannot be sent because of *err. The loop calls
+ * daemon_talk_give_up() when the client has sent no further command within
+ * options->timeout seconds.
  */
 void daemon_talk_end_answer(struct daemon_conn *conn, const struct error *err);
 void daemon_talk_give_up(struct daemon_conn *conn);

@@ -29,7 +29,7 @@ struct git_request {
 	char path[4096]; /* not empty */
 	/* "": none; may have a port */
 	char host[256];
-	/* the parameters, joined by ':'; "": none */
+	/* the extra parameters of the request, joined by ':'; "": none */
 	char protocol[512];
 };
 

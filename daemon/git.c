@@ -21,8 +21,8 @@ static const char unavailable[] = "service unavailable";
 
 /*
  * Refuses the request. `reason` and `detail` go to the log. The client gets
- * `reason` only if informative errors are configured, or if it is
- * `unavailable`. Otherwise the client gets a general text.
+ * `reason` only if informative errors are configured, or if the reason is
+ * "service unavailable". Otherwise the client gets a general text.
  */
 static void refuse(struct daemon_talk *t, const char *reason,
 		   const char *detail)

@@ -48,8 +48,9 @@ static int send_continue(struct daemon_request *q, struct error *err)
 }
 
 /*
- * Read more bytes behind the head. The head stays: strings point into it.
- * Returns 0 or a negative error code; the end of the input is an error.
+ * Read more bytes of the body into conn->input, behind the HTTP head. The head
+ * is not overwritten, because strings point into it. Returns 0 or a negative
+ * error code; the end of the input is an error.
  */
 static int refill(struct daemon_request *q, struct error *err)
 {
@@ -233,7 +234,10 @@ static void fill(struct daemon_request *q, const struct buf *path,
 	struct daemon_input *in = q->conn->input;
 	bool is_old = !in->head.minor;
 
-	/* Copy the name, because the request may live longer than its head. */
+	/*
+	 * Copy the name, because conn->input may get the next HTTP head before
+	 * this request ends.
+	 */
 	if (user && user != q->user)
 		snprintf(q->user, sizeof(q->user), "%s", user);
 	daemon_client_address(q->client, o, q->conn);
@@ -475,10 +479,10 @@ static int await_body(struct daemon_request *q, struct error *err)
 }
 
 /*
- * If the request is a push that may be made, waits for its turn. *pass must
- * have no ticket before the call. The caller passes *pass to admission_leave()
- * after the push, also if there is no ticket. Returns 0 or a negative error
- * code.
+ * If the request is a push that is allowed, waits for its turn, and *pass gets
+ * a ticket. For any other request, *pass stays without a ticket. In both cases
+ * the caller passes *pass to admission_leave() at the end. Returns 0 or a
+ * negative error code.
  */
 static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 		      struct error *err)

@@ -213,9 +213,9 @@ static void forget(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 }
 
 /*
- * Adds a snapshot (an open repository) to the list. Then removes at most one
- * other snapshot: an older one of the same path. If there is none and the list
- * is full, it is the one that was not used for the longest time.
+ * Adds a snapshot (an open repository) to the list. Removes the older snapshot
+ * of the same path, if there is one. Otherwise, if the list is full, removes
+ * the snapshot that was not used for the longest time.
  */
 static void list(struct daemon_snapshots *cache, struct daemon_snapshot *s)
 {
@@ -478,10 +478,10 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 	packs->users = 1;
 	sys_witness_init(&packs->witness);
 	/*
-	 * Call sys_witness_add() for two items before odb_open() reads them,
-	 * not afterwards: the alternates file, which is usually missing, and
-	 * the directory of packs, which pushes change. So requests shortly
-	 * after a push can share the packs too.
+	 * Call sys_witness_add() for these two before odb_open() reads them.
+	 * The alternates file is usually missing. The directory of packs may
+	 * have changed just now, by a push. If it were added afterwards,
+	 * requests shortly after a push could not share the packs.
 	 */
 	witness_below(&packs->witness, s->repo->object_dir, "info/alternates",
 		      SYS_WITNESS_CONTENT);

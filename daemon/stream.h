@@ -57,10 +57,11 @@ ssize_t daemon_stream_try_read(struct daemon_stream *s, void *bytes,
 			       size_t len);
 
 /*
- * Writes the first bytes of `nr` spans without waiting. The array is not
- * modified. Returns the number of bytes, 0 if the socket accepts none now, or
- * ERR_PEER if the peer is gone. After a 0, the next call must begin with the
- * same bytes, and must have at least as many.
+ * Writes as many bytes of `nr` spans as the socket accepts without waiting,
+ * from the first span on. The array is not modified. Returns the number of
+ * bytes, 0 if the socket accepts none now, or ERR_PEER if the peer is gone.
+ * After a 0, the next call must begin with the same bytes, and must have at
+ * least as many.
  */
 ssize_t daemon_stream_try_writev(struct daemon_stream *s,
 				 const struct iovec *iov, size_t nr);

@@ -278,8 +278,8 @@ static int fail(const struct openssl *f, struct error *err)
 }
 
 /*
- * Set *wait after a call that returned `ret` (<= 0). Returns 0, or ERR_PEER if
- * the connection is broken.
+ * Set *wait after a call of an OpenSSL function, such as SSL_read(), that
+ * returned `ret` (<= 0). Returns 0, or ERR_PEER if the connection is broken.
  */
 static int judge(const struct tls_conn *conn, int ret, enum tls_wait *wait,
 		 struct error *err)

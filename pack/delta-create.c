@@ -33,14 +33,15 @@ enum {
 	/* a match of this length ends the search for a better one */
 	LONG_ENOUGH = 4096,
 	/*
-	 * length of the shortest match that is accepted if it continues the
-	 * last copy at the same distance between base and target
+	 * minimum length of a match that continues the last copy, after some
+	 * bytes that differ: base offset minus target position is the same as
+	 * in this copy
 	 */
 	DIAGONAL_MIN = 8,
 	/*
-	 * Number of target positions after a copy instruction at which the
-	 * search checks whether the copy could continue, at the same distance
-	 * between base and target.
+	 * Number of target bytes after the end of the last copy in which the
+	 * search looks for a continuation of this copy. A continuation has the
+	 * same difference between base offset and target position.
 	 */
 	DIAGONAL_REACH = 256,
 	/* length of the longest copy that a later match may replace */
@@ -267,8 +268,8 @@ static size_t common_forward(const uint8_t *a, const uint8_t *b, size_t max)
 }
 
 /*
- * Returns the length of the common suffix of the bytes before a and before b,
- * at most `max`.
+ * Compares the bytes that end at a with those that end at b, backwards. Returns
+ * how many are equal before the first difference, at most `max`.
  */
 static size_t common_backward(const uint8_t *a, const uint8_t *b, size_t max)
 {
@@ -382,9 +383,9 @@ static void start_earlier(struct copy *c, size_t len)
 }
 
 /*
- * Returns the length of the last copy instruction in the queue if `match` can
- * replace it, otherwise 0. `match` begins where the bytes of this instruction
- * end. It must be possible to extend `match` backwards over all these bytes.
+ * `match` begins where the last copy in the queue ends. Returns the length of
+ * this copy if `match` can be extended backwards over all its bytes and so
+ * replace it. Otherwise returns 0.
  */
 static size_t replaceable(const struct maker *m, const struct copy *match)
 {
@@ -543,10 +544,10 @@ static bool hopeless(const struct maker *m, size_t at)
 }
 
 /*
- * Skips target positions that cannot begin a match. Returns the first position
- * in [at, end) at which a match may begin, or `end` if there is none. There are
- * two kinds of such positions: the base may have a block with the hash of the
- * bytes there, according to a tag byte; or the last copy could continue there.
+ * Returns the first target position in [at, end) at which a match may begin, or
+ * `end` if there is none. A match may begin if the last copy could continue at
+ * the position. A match may also begin if, according to the tag byte, the base
+ * may have a block with the hash of the bytes at the position.
  */
 static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 {

@@ -120,8 +120,8 @@ static int add_copies(struct merge *m, uint32_t pack, uint8_t byte)
 /*
  * Compares copies of objects by id, then by rank of their pack, so that the
  * best copy of an object comes first. If a pack has two copies of an object,
- * the first of them is the better one. Returns a negative number if *va comes
- * first, 0 if both are equal, or a positive number.
+ * the copy at the lower offset is the better one. Returns a negative number if
+ * *va comes first, 0 if both are equal, or a positive number.
  */
 static int cmp_copies(const void *va, const void *vb, size_t id_len)
 {

@@ -108,9 +108,9 @@ void pack_reader_forget(struct pack_reader *reader, const struct pack *pack)
 
 /*
  * Returns the maximum length of the zlib stream of the entry at `offset`. For a
- * small object, the limit is the trailer of the pack. For a large object, the
- * limit is the next entry. With the trailer as limit, a wrong header could
- * cause an allocation as large as the whole inflated pack.
+ * small object, the stream may extend to the trailer of the pack. For a large
+ * object, the limit is the next entry: otherwise a wrong header could cause an
+ * allocation as large as the whole inflated pack.
  */
 static size_t stream_len_max(struct pack *pack, uint64_t offset,
 			     size_t header_len, uint64_t size)

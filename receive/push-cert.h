@@ -30,9 +30,9 @@
 struct push_cert {
 	const char *text;
 	size_t len;
-	/* bytes of the headers, with the empty line that ends them */
+	/* number of bytes of the headers, with the empty line that ends them */
 	size_t headers_len;
-	/* bytes before the signature: headers and commands */
+	/* number of bytes before the signature: headers and commands */
 	size_t signed_len;
 };
 

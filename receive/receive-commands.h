@@ -120,7 +120,7 @@ struct receive_request {
 	bool in_cert;
 	/* true: the client sent more than commands_max commands */
 	bool is_too_long;
-	/* bytes of all ref names, options and the certificate */
+	/* number of bytes of all ref names, options and the certificate */
 	size_t text_len;
 	/* Capabilities that the client has chosen. */
 	bool report, report_v2, sideband, quiet, atomic, has_options;

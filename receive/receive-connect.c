@@ -26,7 +26,7 @@ struct check {
 	 * pushed commits stopped
 	 */
 	struct oidset frontier;
-	/* commits of the frontier for which no test has passed yet */
+	/* commits of `frontier` not yet known to be reachable from a ref */
 	struct oidset undecided;
 	/* commits of the push that are on the shallow boundary of the client */
 	struct oidset ends;
@@ -205,13 +205,10 @@ static int add_near_haves(struct check *k)
 	return ret;
 }
 
-/*
- * Context of a pass over all refs that looks for undecided commits: commits of
- * the frontier for which no test has passed yet.
- */
+/* Context of a pass over all refs that looks for commits of k->undecided. */
 struct tip_search {
 	struct check *k;
-	/* undecided commits that are the value of a ref */
+	/* commits of k->undecided that are the value of a ref */
 	struct oidset known;
 };
 

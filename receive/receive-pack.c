@@ -284,10 +284,11 @@ static int report(struct push *p)
 
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/*
-	 * The push is over. So the .keep file and the quarantine can be
-	 * removed. Exception: a push with a target keeps both if its hooks
-	 * still need the quarantine. This is so if the push is signed, or if
-	 * the repository does not have the packs of the push.
+	 * Refs do not change any more, so remove the .keep file and the
+	 * quarantine. Exception: the push has a target, and the hooks
+	 * post-receive and post-update still need the quarantine. They need it
+	 * if the push is signed, or if the repository does not have the packs
+	 * of the push.
 	 */
 	if (!r->options->target ||
 	    (!r->cert.is_judged && quarantine_is_stored(&r->quarantine)))

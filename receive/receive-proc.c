@@ -429,8 +429,8 @@ static int do_task(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Run both threads, and send keep-alives meanwhile. Returns 0 or a negative
- * error code.
+ * Run the two threads of struct proc, and send keep-alives meanwhile. Returns 0
+ * or a negative error code.
  */
 static int converse(struct proc *p, struct error *err)
 {

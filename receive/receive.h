@@ -331,7 +331,10 @@ struct receive {
 	bool refs_are_open;
 	struct receive_request request;
 	struct receive_cert cert;
-	/* all advice about hooks that was given: see struct hook_runner */
+	/*
+	 * the advice about hooks that the client got already, so that no advice
+	 * is given twice: see struct hook_runner
+	 */
 	struct buf hook_advice;
 	struct summary summary; /* for traces */
 	/*
