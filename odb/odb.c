@@ -268,8 +268,8 @@ static int number_packs(struct odb *odb, struct error *err)
 }
 
 /*
- * Lists and opens the packs of all directories once. Returns a value of enum
- * listed, the most severe of all directories, or a negative error code.
+ * Lists and opens the packs of all directories once. Returns the most severe
+ * result of open_packs() (enum listed), or a negative error code.
  */
 static int try_all_packs(struct odb *odb, size_t *alloc, struct error *warning,
 			 struct error *err)

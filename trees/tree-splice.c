@@ -272,7 +272,10 @@ static int take_ops(struct tree_splice *s, struct splice_run *r,
 	return more < 0 ? more : nr;
 }
 
-/* Takes the entries and the parts of entries that a copy covers. */
+/*
+ * Takes the bytes of the base that a copy instruction copies into the new tree:
+ * whole entries by number, and parts of entries as bytes.
+ */
 static int take_copy(struct tree_splice *s, const struct tree_starts *base,
 		     const struct splice_op *op)
 {

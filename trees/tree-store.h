@@ -122,10 +122,10 @@ struct tree {
 	}
 
 /*
- * Makes a store of tree tables. `cache_limit`: maximum number of bytes of
- * tables that are not in use, and also of the entries in the pool.
- * `wants_objects`: the caller asks for the objects of most entries. The store
- * then looks up the ids of new entries many at a time, if the ids have a
+ * Makes a store of tree tables. `cache_limit`: maximum number of bytes of the
+ * tables that are not in use. The entries in the pool have a limit of the same
+ * size. `wants_objects`: the caller asks for the objects of most entries. The
+ * store then looks up the ids of new entries many at a time, if the ids have a
  * look-up table. Returns NULL if memory runs out.
  */
 struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,

@@ -24,7 +24,10 @@ struct tallying {
 static int compare_trees(struct tallying *t, uint32_t old_tree,
 			 uint32_t new_tree, unsigned depth);
 
-/* Returns 0, 1 if there are too many rows, or ERR_NOMEM. */
+/*
+ * Adds a row to the tally. Returns 0, 1 if there are too many rows, or
+ * ERR_NOMEM.
+ */
 static int add(struct tallying *t, uint32_t obj_pos, enum object_type type,
 	       int32_t paths)
 {

@@ -328,9 +328,9 @@ static int emit_lists(struct enumerate *e, struct error *err)
  * Returns whether the request's objects can be found as one set of objects,
  * without a new-object list for each commit (newobj.h).
  *
- * A set knows no paths. So the function returns false if there are boundary
- * commits and exclude_boundary is false: such a request leaves out an object
- * only if a parent commit has it at the same path.
+ * A set knows no paths. But paths matter if there are boundary commits and
+ * exclude_boundary is false: an object is then left out only if a parent commit
+ * has it at the same path.
  */
 static bool is_set_enough(const struct enumerate *e)
 {

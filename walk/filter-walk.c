@@ -209,8 +209,8 @@ static int is_nearer(struct filter_walk *fw, uint32_t tree_pos, unsigned level)
 	size_t old = fw->depth_alloc;
 
 	/*
-	 * If the filter has no depth limit, all levels count as equal. So each
-	 * tree is walked once.
+	 * If the filter has no depth limit, record level 0 for all trees, so
+	 * that each tree is walked only once.
 	 */
 	if (fw->filter->depth == UINT64_MAX)
 		level = 0;
@@ -401,7 +401,10 @@ int filter_walk_blob(struct filter_walk *fw, uint32_t blob_pos,
 
 	if (set_path(fw, path) < 0)
 		return error_nomem(err);
-	/* As in stock Git, the whole path counts as its last component. */
+	/*
+	 * As in stock Git, a pattern that is compared with the last component
+	 * of a path is compared with the whole path of a wanted blob.
+	 */
 	place.taken = taken_by(fw, path, false, 0);
 	return visit_blob(&v, blob_pos, &place, err);
 }

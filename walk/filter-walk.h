@@ -34,11 +34,10 @@ struct filter_walk {
 	struct bitset excluded;
 	/*
 	 * borrowed, indexed by obj_pos: wants that pass in any case. If the
-	 * walk meets a want as the entry of a tree before the want is
-	 * delivered, the walk removes this want from the set. Set only while
-	 * the wants are walked, and only if a wanted tree may have other wants
-	 * as entries: one more level of trees is then read. NULL: no want is
-	 * removed
+	 * walk meets a want as an entry of an earlier wanted tree, it removes
+	 * this want from the set. NULL: no want is removed. The field is set
+	 * only while wants are walked for which filtered_may_nest() is true,
+	 * because the walk then reads one more level of trees.
 	 */
 	struct bitset *spared;
 	/*

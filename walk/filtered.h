@@ -25,10 +25,10 @@ int filtered_items(struct walk_items *items, struct walk *w,
  * objects, and the set stays empty. *set must be initialised. Returns 0 or
  * ERR_NOMEM.
  *
- * A bitmap query uses this set as it is. A walk removes a want from the set if
- * the walk meets the want in another way first, as stock Git does: as the root
- * tree of a commit (filtered_unspare_roots), or as an entry of a want that
- * comes before.
+ * A bitmap query uses this set as it is. A walk removes two kinds of wants from
+ * the set, as stock Git does: the root trees of commits of the result
+ * (filtered_unspare_roots()), and wants that are entries of an earlier wanted
+ * tree.
  */
 int filtered_spared(struct bitset *set, struct walk *w,
 		    const struct walk_tips *wants, bool filter_wants,
@@ -47,8 +47,8 @@ int filtered_unspare_roots(struct bitset *spared, struct walk *w,
 			   struct error *err);
 
 /*
- * Returns whether a wanted tree comes before another wanted tree or a wanted
- * blob. Only then can a want be an entry of a want that comes before.
+ * Returns whether `wants` lists a tree before another tree or a blob. Only then
+ * can the walk meet a want as an entry of an earlier wanted tree.
  */
 bool filtered_may_nest(const struct walk_tips *wants);
 

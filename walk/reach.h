@@ -8,9 +8,10 @@
  * not walked again. A commit that reaches no target is walked again after a
  * target was added. Let g be the smallest generation number of a target. The
  * walk stops at commits with a generation number of g or less, because their
- * ancestors include no target. If generation numbers are not known, the walk
- * stops at commits older than the oldest target. With wrong dates the answer
- * may then be "no" although a path exists, unless `ignores_dates` is set.
+ * ancestors include no target. If generation numbers are not known, and
+ * `ignores_dates` is false, the walk stops at commits older than the oldest
+ * target. In this case, wrong dates can make the answer "no" although a path
+ * exists.
  *
  * For use by one thread, like the history.
  */

@@ -31,10 +31,11 @@ enum {
 #define AHEAD_AFTER_SHARE 256
 
 /*
- * Number of commits that the walk still visits when all queued commits are
- * older than every commit of the result. These last visits are needed because
- * dates may be wrong: an older commit may still show that a commit of the
- * result is uninteresting.
+ * When all queued commits are uninteresting, a walk that is not exact (see
+ * revwalk.h) ends after visits to this number of commits in a row that are
+ * older than every commit of the result. These visits are needed because dates
+ * may be wrong: an older commit may still show that a commit of the result is
+ * uninteresting.
  */
 #define SLOP 5
 
@@ -65,7 +66,10 @@ struct walk {
 	 * result, see may_reach_result(); valid if is_ending
 	 */
 	size_t threat_nr;
-	/* number of commits that the walk may still visit before it stops */
+	/*
+	 * number of commits that the walk may still visit: the limit of
+	 * revwalk_within() minus the visits so far
+	 */
 	size_t left;
 	/*
 	 * True: there are no haves that could end the walk early, so the walk

@@ -30,9 +30,9 @@ void sparse_free(struct sparse *sparse);
 
 /*
  * Returns whether a path is included. `name` is the last component of `path`;
- * `path` has no slash at either end. `is_dir`: the path is a directory. `dir`:
- * the directory that contains the path is included; false for the root
- * directory. The path is matched against all patterns.
+ * `path` has no slash at either end. `is_dir`: whether the path is a directory.
+ * `dir`: whether the directory that contains the path is included (false if
+ * this is the root directory). The path is matched against all patterns.
  */
 bool sparse_takes(const struct sparse *sparse, const char *path,
 		  const char *name, bool is_dir, bool dir);

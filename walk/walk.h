@@ -141,11 +141,11 @@ struct walk_options {
 	/* how walk_item.group is computed (object/path-group.h) */
 	enum path_grouping grouping;
 	/*
-	 * The filter of the result; NULL: none. A want passes in any case,
-	 * unless filter_wants is set. As in stock Git, a want that is also the
-	 * root tree of a listed commit or an entry of a want before it does not
-	 * pass in any case, unless spare_nested is set. Not allowed with
-	 * keep_lists.
+	 * The filter of the result; NULL: none. A want passes without being
+	 * filtered, unless filter_wants is set. As in stock Git, a want is
+	 * filtered if it is also the root tree of a listed commit or an entry
+	 * of an earlier wanted tree. With spare_nested, such a want passes too.
+	 * Not allowed with keep_lists.
 	 */
 	const struct filter *filter;
 	bool filter_wants;
