@@ -10,10 +10,9 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * The cost of a bitmap that is stored as an XOR, in words: the words of the
- * XOR, plus the words of the whole XOR chain divided by CHAIN_WORDS_PER_WORD.
- * The chain counts because a query that uses the bitmap must decode the whole
- * chain.
+ * The cost of a bitmap that is stored as an XOR is its number of words, plus
+ * the number of words of its whole XOR chain / CHAIN_WORDS_PER_WORD. The chain
+ * counts because a query that uses the bitmap must decode the whole chain.
  */
 #define CHAIN_WORDS_PER_WORD 64
 
@@ -24,13 +23,16 @@
  */
 #define MOST_IDLE_TRIALS 32
 
-/* The size of the XOR chain that ends with an entry. */
+/*
+ * The size of an XOR chain: the bitmaps that must be decoded to get the bitmap
+ * of an entry.
+ */
 struct build_chain {
-	/* number of bitmaps in the chain before the entry */
+	/* number of bitmaps that the chain has besides the entry's own */
 	uint32_t links;
 	/*
-	 * number of words of all bitmaps of the chain, the bitmap of the entry
-	 * included
+	 * number of words of all bitmaps of the chain, including the entry's
+	 * own
 	 */
 	uint32_t words;
 };

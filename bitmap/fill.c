@@ -313,9 +313,8 @@ static int note_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 }
 
 /*
- * After this number of walked commits, pseudo-merges are tried again for the
- * first time. They are tried again each time that the number of walked commits
- * has doubled.
+ * Pseudo-merges are tried again when this number of commits was walked, and
+ * then each time that the number of walked commits has doubled.
  */
 #define PSEUDO_FIRST 16
 

@@ -12,15 +12,14 @@
 #define COMMITS_FIRST 64
 
 /*
- * Number of commits that the first step walks if the request needs no trees;
- * otherwise COMMITS_FIRST. If the walk ends within this number, it has found
- * the whole answer, and the index is not used. A larger number would cost as
- * much time as the index saves.
+ * Takes the place of COMMITS_FIRST if the request needs no trees. If the walk
+ * ends within this number, it has found the whole answer, and the index is not
+ * used. A larger number would cost as much time as the index saves.
  */
 #define COMMITS_FIRST_NO_TREES 8
 
 /*
- * Factor by which the number of commits to walk grows with each further try,
+ * Each further step walks this many times as many commits as the step before,
  * for the wants and for the haves.
  */
 #define COMMITS_GROWTH 2
@@ -116,8 +115,8 @@ struct planning {
 	struct walk *w;
 	const struct revwalk_tips *tips;
 	/*
-	 * number of wanted commits that were counted before counting was
-	 * stopped early
+	 * number of wanted commits that the last call of estimate_walk() has
+	 * walked
 	 */
 	size_t seen;
 	/*

@@ -11,8 +11,8 @@
 #define TIPS_PER_PASS (PASS_WORDS * 64)
 
 /*
- * The state of a commit in a pass. Bit i of each array stands for the i-th tip
- * of the pass.
+ * What is known of a commit during a pass over the history. A pass counts for
+ * up to TIPS_PER_PASS tips; bit i of each array stands for the i-th of them.
  */
 struct tip_walk_mark {
 	/* bit i: the i-th tip reaches the commit */

@@ -266,9 +266,9 @@ static size_t most_near_tips(const struct updating *s)
 }
 
 /*
- * Returns whether the index should be made from scratch, for one of two
- * reasons: a large part of all commits is new, or there would be more than
- * twice as many bitmaps as an index made from scratch may have.
+ * Returns whether the index should be made from scratch, because a large part
+ * of all commits is new, or because the updated index would have too many
+ * bitmaps: more than twice as many as an index made from scratch may have.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Admission of requests. Finds for which user or address (the principal), and
- * for which fork network (the repositories that share objects), a request
+ * Admission of requests. Finds the principal (a user or an address) and the
+ * fork network (the repositories that share objects) for which a request
  * counts. Waits for a token before a pack is made. Refuses requests early if
  * too many wait.
  */

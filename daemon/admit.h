@@ -127,9 +127,9 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 void daemon_admit_rest(void *ctx, bool begins);
 
 /*
- * Returns whether a new fetch or push must be refused, because too many
- * fetches of its fork network, too many pushes to its repository, or too many
- * requests of its user or address wait.
+ * Returns whether a new fetch or push must be refused, because too many others
+ * wait: fetches of its fork network, pushes to its repository, or requests of
+ * its user or address.
  */
 bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 		    const struct repo *repo, bool is_push);

@@ -319,9 +319,9 @@ static void keep_head(struct daemon_snapshot *s)
 }
 
 /*
- * Returns whether other requests may use the snapshot (the open repository)
- * until one of the files changes from which it was read. s->witness finds such
- * changes (sys/witness.h).
+ * Returns whether other requests may use the snapshot (the open repository).
+ * They may if s->witness (sys/witness.h) can find each later change of the
+ * files from which the snapshot was read.
  */
 static bool can_share(struct daemon_snapshot *s)
 {

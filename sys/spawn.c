@@ -167,8 +167,8 @@ static char *find_in_path(const char *name, const char *dir)
 
 /*
  * Starts sh to run a script that the kernel refused because the script has no
- * "#!" line. sh gets the path of the script: a name without a slash would be
- * searched in the working directory first. Returns 0 or an errno value.
+ * "#!" line. sh gets a path with a slash, because sh searches a name without a
+ * slash in the working directory first. Returns 0 or an errno value.
  */
 static int spawn_script(struct sys_child *child, const struct start *s)
 {

@@ -248,10 +248,10 @@ static bool has_entry(const struct sys_witness *witness, const char *path,
 }
 
 /*
- * Stores the attributes of a file. For SYS_WITNESS_LISTING, also stores the
- * names and attributes of the directory's files if the directory has changed
- * recently: another change might give it the same change time. Returns 0 or a
- * negative error code.
+ * Stores the attributes of a file. For SYS_WITNESS_LISTING, there is a second
+ * case: if the directory has changed recently, another change may not give it a
+ * new change time. Then the names and attributes of the directory's files are
+ * stored, too. Returns 0 or a negative error code.
  */
 static int note(struct sys_witness_entry *entry, int64_t since_ns)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Detects objects that one tree names as a tree (mode 040000) and another tree
- * names as a blob. One of the two trees then has a wrong mode. This must be an
- * error. An enumeration lists each object once. Without the error, an
- * enumeration could take a tree for a blob, and miss the objects below the
- * tree.
+ * names as a blob. One of the two trees then has a wrong mode. If this were no
+ * error, an enumeration could list the object as a blob, and miss the objects
+ * below it.
  */
 #ifndef TREES_ITEM_KINDS_H
 #define TREES_ITEM_KINDS_H

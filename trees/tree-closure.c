@@ -32,11 +32,11 @@
 #define TOGETHER_NR 32
 
 /*
- * Each thread has a table of the ids that it has looked up recently. These are
- * the numbers of slots of this table. If a search starts from at most FEW_ROOTS
- * trees, the table has RECENT_FEW_NR slots, because a small table causes fewer
- * page faults. Otherwise it has RECENT_NR slots: the trees of many commits have
- * most ids in common, so most ids are found in the table.
+ * Each thread has a table of the ids that it has looked up recently. If a
+ * search starts from at most FEW_ROOTS trees, the table has RECENT_FEW_NR
+ * slots, because a small table causes fewer page faults. Otherwise it has
+ * RECENT_NR slots: the trees of many commits have most ids in common, so most
+ * ids are found in the table.
  */
 #define RECENT_NR 16384
 #define RECENT_FEW_NR 256

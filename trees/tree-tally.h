@@ -3,8 +3,9 @@
  * Counts paths. An object may be at several paths of a tree: equal files, or
  * equal directories with everything below them. The *tally* of two trees has
  * each object that is at more paths of one tree than of the other tree. The
- * paths in the old tree and the tally together give the paths in the new tree.
- * They also tell which objects the new tree no longer has.
+ * number of an object's paths in the old tree, plus its number in the tally, is
+ * the number of its paths in the new tree. If this is 0, the new tree no longer
+ * has the object.
  *
  * Only directories that differ are read.
  */

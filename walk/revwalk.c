@@ -409,9 +409,9 @@ struct frame {
 struct topo {
 	const struct history *h;
 	/*
-	 * Owned, indexed by commit_nr. 1: the commit is in the array to sort;
-	 * 2: the commit is on the stack, or in the output; 0: the commit is not
-	 * in the array.
+	 * Owned, indexed by commit_nr. 0: the commit is not in the array that
+	 * is to be sorted; 1: it is in the array; 2: it is also on the stack or
+	 * in the output.
 	 */
 	uint8_t *state;
 	struct frame *stack;

@@ -80,9 +80,9 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 
 /*
  * Adds an id to the tips like walk_add_tip() with `lenient` false, but does not
- * read the object if it is a commit: a bitmap may make this unnecessary. A walk
- * that starts from the commit reads it later. Returns 0 or a negative error
- * code.
+ * read the object if it is a commit. If a bitmap answers for the commit, it
+ * need not be read at all; otherwise the walk reads it later. Returns 0 or a
+ * negative error code.
  */
 int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 			const struct oid *oid, struct error *err);
