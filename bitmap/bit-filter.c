@@ -46,8 +46,8 @@ static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 }
 
 /*
- * Adds to the set `spared` the wants that are in `packed`. They stay in the
- * result even if the filter omits them. Returns 0 or ERR_NOMEM.
+ * Adds to the set `spared` the wants that are in `packed`: objects that stay in
+ * the result even if the filter would omit them. Returns 0 or ERR_NOMEM.
  */
 static int find_spared(const struct bitmap_filter *bf, struct bitset *spared,
 		       const struct bitset *by_obj, const struct bitset *packed,

@@ -24,7 +24,10 @@
 #define LOOKUPS_RATIO 4
 #define LIST_MAX (1u << 18)
 
-/* A slot of a hash table of objects. The id is in the bitmap index. */
+/*
+ * A slot of the table of undecided objects. The slot has no id: the ids are in
+ * the bitmap index.
+ */
 struct slot {
 	/* the upper half of the hash of the id */
 	uint32_t tag;
@@ -57,8 +60,7 @@ struct settling {
 	struct bitset undecided;
 	struct bitmap_fill *fill;
 	/*
-	 * hash table of the undecided objects; has those that were undecided
-	 * when the table was made
+	 * hash table of the objects that were undecided when the table was made
 	 */
 	struct list list;
 	/* number of lookups in the index that are left until `list` is made */

@@ -150,8 +150,8 @@ static size_t first_guess(const struct choosing *s, size_t most)
 
 /*
  * Returns the next density to try. The bitmaps of the density `dense_nr` have
- * `words` words. If `words` is over the limit, the next density is lower by at
- * least a quarter.
+ * `words` words. If `words` is over s->spread_words, the next density is lower
+ * by at least a quarter.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 size_t words)
@@ -198,8 +198,9 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		*built = (struct bitmap_build_result){0};
 	}
 	/*
-	 * If `words` is 0, there are no commits, and range->fits and
-	 * range->most are equal here. So next_guess() never divides by 0.
+	 * If there are no commits, `words` is 0, and range->fits and
+	 * range->most are equal. The function then returns here, so
+	 * next_guess() never divides by 0.
 	 */
 	if (range->fits == range->most)
 		return dense_nr;

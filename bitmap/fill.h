@@ -3,7 +3,7 @@
  * Walks that bitmaps shorten:
  *
  *   fill.c      adds the closure of tips to a set
- * boundary.c finds objects in the wants' bitmaps that the haves reach
+ *   boundary.c  finds objects in the wants' bitmaps that the haves reach
  *   disjoint.c  finds commits that do not reach any object of a set
  *   coverage.c  measures how many commits requests walk
  *

@@ -8,8 +8,8 @@
 enum { FRACTION_BITS = 48 };
 
 /*
- * Larger exponents need not be computed: from this exponent on, every base from
- * 2 on gives infinity.
+ * From this exponent on, the power of every base of 2 or more is too large for
+ * a double, and so is infinite.
  */
 #define LARGEST_EXPONENT 1024
 

@@ -5,7 +5,7 @@
  * The closure of a commit never changes. So a new index can have the bitmaps of
  * an older one; only the positions of their bits are different (remap.c).
  * Entries keep their order and their XOR offsets, and no XOR chain is decoded.
- * So the cost is that of reading the file, for any number of bits.
+ * So the cost is that of reading the file, however many bits are set.
  */
 #ifndef BITMAP_PREVIOUS_H
 #define BITMAP_PREVIOUS_H

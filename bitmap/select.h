@@ -14,8 +14,8 @@
  * of the largest number of wanted tips. Wanted tips are HEAD and configured
  * tips. A walk from any commit soon reaches such a line. Also, each bitmap on a
  * line contains the older ones, so their XORs are small. Among equal commits, a
- * merge is better, because later branches start from merges. Then the newest
- * commit is best. Wanted tips are always selected.
+ * merge is better, because later branches start from merges. Among those that
+ * are still equal, the newest commit is best. Wanted tips are always selected.
  *
  * A plain selection has fixed gaps, as dense as those of stock Git. It contains
  * all of the newest SELECT_PLAIN_NEWEST commits, and then one of every

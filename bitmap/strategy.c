@@ -12,9 +12,10 @@
 #define COMMITS_FIRST 64
 
 /*
- * Takes the place of COMMITS_FIRST if the request needs no trees. If the walk
- * ends within this number, it has found the whole answer, and the index is not
- * used. A larger number would cost as much time as the index saves.
+ * Number of commits that the first step walks, instead of COMMITS_FIRST, if the
+ * request needs no trees. If the walk ends within this number, it has found the
+ * whole answer, and the index is not used. A larger number would cost as much
+ * time as the index saves.
  */
 #define COMMITS_FIRST_NO_TREES 8
 

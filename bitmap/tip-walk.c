@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "bitmap/tip-select.h"
 
-/* Number of 64-bit words in which each tip of a pass has a bit. */
+/* Length in 64-bit words of a set that has one bit for each tip of a pass. */
 #define PASS_WORDS 4
 #define TIPS_PER_PASS (PASS_WORDS * 64)
 

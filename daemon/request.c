@@ -479,10 +479,10 @@ static int await_body(struct daemon_request *q, struct error *err)
 }
 
 /*
- * If the request is a push that is allowed, waits for its turn, and *pass gets
- * a ticket. For any other request, *pass stays without a ticket. In both cases
- * the caller passes *pass to admission_leave() at the end. Returns 0 or a
- * negative error code.
+ * *pass must have no ticket before the call. If the request is a push that is
+ * allowed, waits for its turn, and *pass gets a ticket. For any other request,
+ * *pass stays without a ticket. In both cases the caller passes *pass to
+ * admission_leave() at the end. Returns 0 or a negative error code.
  */
 static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 		      struct error *err)

@@ -478,10 +478,10 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 	packs->users = 1;
 	sys_witness_init(&packs->witness);
 	/*
-	 * Call sys_witness_add() for these two before odb_open() reads them.
-	 * The alternates file is usually missing. The directory of packs may
-	 * have changed just now, by a push. If it were added afterwards,
-	 * requests shortly after a push could not share the packs.
+	 * Call sys_witness_add() for these two paths before odb_open() reads
+	 * them. The alternates file is usually missing. The directory of packs
+	 * may have changed just now, by a push. If the directory were added
+	 * afterwards, requests shortly after a push could not share the packs.
 	 */
 	witness_below(&packs->witness, s->repo->object_dir, "info/alternates",
 		      SYS_WITNESS_CONTENT);

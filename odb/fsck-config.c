@@ -99,8 +99,8 @@ static int load_entry(void *ctx, const struct config_entry *entry)
 	enum fsck_msg msg;
 
 	/*
-	 * If the rest of the name has a dot, the variable has a subsection. So
-	 * it is not a variable of fsck.
+	 * If the name has a dot after the prefix, the variable has a
+	 * subsection. So it is not a variable of fsck.
 	 */
 	if (strchr(name, '.'))
 		return 0;

@@ -60,10 +60,11 @@ static int lacks_pack(const struct odb_midx *om, struct buf *path,
 }
 
 /*
- * Searches the snapshot for pack number midx_pack of a multi-pack-index, and
- * stores its number in the snapshot in om->pack_nrs. The name "<name>.idx" in
- * the multi-pack-index means the pack "<object_dir>/pack/<name>". Returns 0,
- * ERR_MISSING if the snapshot lacks the pack, or ERR_NOMEM.
+ * Finds the pack with the number midx_pack of a multi-pack-index in the
+ * snapshot, and sets om->pack_nrs[midx_pack] to the pack's number there. The
+ * name "<name>.idx" in the multi-pack-index means the pack
+ * "<object_dir>/pack/<name>". Returns 0, ERR_MISSING if the snapshot lacks the
+ * pack, or ERR_NOMEM.
  */
 static int link_pack(struct odb_midx *om, uint32_t midx_pack,
 		     const struct pack_path *paths, uint32_t pack_nr,

@@ -140,8 +140,9 @@ static bool open_late(struct odb_reader *reader)
 }
 
 /*
- * Opens a new later snapshot if packs were added or removed. Returns false if
- * there is no new snapshot, also after an error.
+ * Opens a new later snapshot if packs were added or removed since the present
+ * one was opened. Returns whether a new snapshot was opened; false also after
+ * an error.
  */
 static bool look_again(struct odb_reader *reader)
 {
@@ -456,9 +457,9 @@ static int take_built_in(const struct wanted *w)
 
 /*
  * Searches the reader's later snapshot. If the object is not found there, and
- * packs were added or removed in the meantime, opens and searches a new later
- * snapshot. Returns 0 if a copy was read, otherwise *first, the first error of
- * the whole search.
+ * packs were added or removed since this snapshot was opened, opens and
+ * searches a new later snapshot. Returns 0 if a copy was read, otherwise
+ * *first, the first error of the whole search.
  */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {

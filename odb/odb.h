@@ -335,9 +335,10 @@ int odb_reader_provide(struct odb_reader *reader, const struct oid *oids,
 		       size_t nr, struct error *err);
 
 /*
- * Returns a snapshot that has the object in one of its packs. This is the
- * snapshot from which the reader was made, or the later snapshot that the
- * reader has opened. If neither has the object, returns the first of them.
+ * Returns a snapshot that has the object in one of its packs: the snapshot from
+ * which the reader was made, or else the later snapshot that the reader has
+ * opened. If neither has the object, returns the snapshot from which the reader
+ * was made.
  *
  * Call this after the object was read, to use functions that take a snapshot
  * (odb/odb-stored.h). The later snapshot is valid until the reader misses

@@ -49,8 +49,8 @@ int receive_proc_run(struct receive *r, struct error *err);
 /* The state of reading the proc-receive hook's report. */
 struct receive_proc_report {
 	/*
-	 * owned by the caller: lines for the client's terminal about malformed
-	 * lines; the caller may empty the buffer
+	 * owned by the caller: messages for the client's terminal about
+	 * malformed lines of the report; the caller may empty the buffer
 	 */
 	struct buf messages;
 	/*
@@ -77,8 +77,8 @@ struct receive_proc_report {
 /*
  * Parse one line of the proc-receive hook's report. `line` ends at its first
  * NUL, and is changed in place. Returns 1 if the line refuses a command or is
- * malformed, 0 for any other line, or ERR_NOMEM. For a malformed line, a line
- * is appended to report->messages.
+ * malformed, 0 for any other line, or ERR_NOMEM. For a malformed line, a
+ * message is appended to report->messages.
  */
 int receive_proc_take(struct receive_proc_report *report, struct receive *r,
 		      char *line);

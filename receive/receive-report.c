@@ -85,9 +85,9 @@ int receive_report(struct receive *r, const char *failure, struct error *err)
 	}
 	pktline_writer_init(&w, &io);
 	/*
-	 * Trace the packets of the report, but count their bytes only in a copy
-	 * of the connection's counters: the connection counts these bytes when
-	 * the side band sends them.
+	 * The packets of the report are traced here, but their bytes must not
+	 * be counted twice: the side band counts them when it sends them. So
+	 * this writer counts in a copy of the connection's counters.
 	 */
 	if (r->peer.out.tap) {
 		tap = *r->peer.out.tap;

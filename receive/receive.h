@@ -332,8 +332,8 @@ struct receive {
 	struct receive_request request;
 	struct receive_cert cert;
 	/*
-	 * the advice about hooks that the client got already, so that no advice
-	 * is given twice: see struct hook_runner
+	 * the advice about hooks that was given already, so that none is given
+	 * twice: see struct hook_runner
 	 */
 	struct buf hook_advice;
 	struct summary summary; /* for traces */

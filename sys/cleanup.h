@@ -76,8 +76,9 @@ struct sys_dir_handle {
 	}
 
 /*
- * Opens the directory `path`, and a spare descriptor to be closed when another
- * one is needed. Returns 0, or ERR_IO with both descriptors -1.
+ * Opens the directory `path`, and a spare descriptor, which is closed when the
+ * removal needs one and the process has no free descriptor. Returns 0, or
+ * ERR_IO with both descriptors -1.
  */
 int sys_dir_handle_open(struct sys_dir_handle *handle, const char *path,
 			struct error *err);

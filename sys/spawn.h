@@ -46,9 +46,9 @@ struct sys_child {
 	 */
 	int signal_nr;
 	/*
-	 * errno value that says why sys_spawn() could not start the program.
-	 * Also 0 if sys_spawn() failed earlier, because it could not make the
-	 * pipes.
+	 * errno value that says why sys_spawn() could not start the program. 0:
+	 * the program was started, or sys_spawn() failed earlier because it
+	 * could not make the pipes.
 	 */
 	int error_nr;
 };

@@ -184,8 +184,8 @@ static int make_text(struct tree_family_reader *r, struct text *text,
 
 /*
  * Reads a tree like any object, without a base in memory. Puts the tree's bytes
- * into `text`. `text` is NULL if the tree is not the delta base of a tree in
- * the family.
+ * into `text`, if `text` is not NULL: only a tree that is the delta base of a
+ * tree in the family gets a `text`.
  */
 static int read_whole(struct tree_family_reader *r, uint32_t tree,
 		      struct text *text, struct error *err)

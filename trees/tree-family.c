@@ -24,7 +24,7 @@ enum {
 };
 
 /*
- * Value for the place of a tree that is in no pack, or in a pack with a number
+ * The place (sort key) of a tree that is in no pack, or in a pack with a number
  * of PACKS_MAX or more.
  */
 #define PLACE_NONE UINT64_MAX

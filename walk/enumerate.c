@@ -66,7 +66,7 @@ static int emit(struct enumerate *e, const struct walk_item *item,
 	return ret;
 }
 
-/* Adds an object that the filter has let pass to the result. */
+/* Adds an object to the result, after the filter has let the object pass. */
 static int emit_passed(void *ctx, uint32_t obj_pos, enum object_type type,
 		       const char *path, size_t path_len, struct error *err)
 {
