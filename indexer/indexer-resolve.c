@@ -28,7 +28,10 @@ struct frame {
 	 * pack
 	 */
 	uint32_t entry_nr;
-	/* entry_nr of the next delta against this object to resolve */
+	/*
+	 * entry_nr of the next delta to be resolved among the deltas that have
+	 * this object as their base
+	 */
 	uint32_t next;
 	/*
 	 * owned: the bytes of the object; NULL: they were dropped to save
@@ -54,7 +57,7 @@ struct worker {
 	 * number of frames, from the root on, whose objects' bytes were dropped
 	 */
 	size_t dropped;
-	/* type of all objects in the family */
+	/* type of the base object, and so of all its deltas */
 	enum object_type type;
 	/* number of resolved deltas */
 	uint32_t done;

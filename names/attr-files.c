@@ -286,8 +286,8 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * Adds the rules of the current directory's file in the work tree. Returns 1 if
- * the file exists, 0 if not, or ERR_NOMEM.
+ * Adds the rules of the .gitattributes file in the directory l->dir of the work
+ * tree. Returns 1 if the file exists, 0 if not, or ERR_NOMEM.
  */
 static int add_work_file(struct loader *l)
 {

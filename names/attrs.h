@@ -65,8 +65,8 @@ int attrs_add(struct attrs *attrs, const char *text, size_t len,
 int attrs_settle(struct attrs *attrs, struct error *err);
 
 /*
- * Returns whether any rule sets the attribute. attrs_settle() must have been
- * called. If no rule does, the attribute is unspecified for all paths.
+ * Returns whether any rule sets the attribute. If the result is false, the
+ * attribute is unspecified for all paths. attrs_settle() must have been called.
  */
 bool attrs_any(const struct attrs *attrs);
 

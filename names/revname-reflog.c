@@ -198,10 +198,10 @@ static int note_too_old(const struct search *s)
 
 /*
  * Finds the id that the ref had after the reflog entry with index `at` (0: the
- * oldest entry). This is the new id in the entry. For the newest entry, it is
- * *tip, the present id of the ref. Appends a warning to the notes if the log
- * has a gap: the new id in the entry is not the old id in the next entry, or is
- * not *tip. Returns 1 with *out set, or ERR_NOMEM.
+ * oldest entry): *tip, the present id of the ref, for the newest entry, and for
+ * any other entry the new id in the entry. Appends a warning to the notes if
+ * the log has a gap: the new id in the entry is not the old id in the next
+ * entry, or is not *tip. Returns 1 with *out set, or ERR_NOMEM.
  */
 static int take_entry(const struct search *s, struct oid *out, size_t at,
 		      const struct oid *tip)

@@ -602,8 +602,8 @@ static int peel_to_tree(const struct resolver *r, struct oid *oid,
 	int ret = odb_peel(r->reader, oid, oid, &type, r->err);
 
 	/*
-	 * If the object is missing, the error says that the path does not exist
-	 * in it, as in stock Git.
+	 * If the object is missing, the error says that there is no such path,
+	 * as in stock Git.
 	 */
 	if (ret == ERR_MISSING)
 		return no_path(r, colon + 1, rev_len);

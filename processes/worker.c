@@ -577,7 +577,7 @@ static enum daemon_state first_state(const struct worker *w,
 	}
 	/*
 	 * Over HTTP, a connection may be idle before its first request. A
-	 * client of git:// or ssh must send its request at once.
+	 * client of git:// or ssh must send its request immediately.
 	 */
 	return conn->protocol == DAEMON_HTTP ? DAEMON_IDLE : DAEMON_HEAD;
 }

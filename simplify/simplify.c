@@ -39,10 +39,10 @@ static int open_trees(struct simplify *s, struct error *err)
 /*
  * Returns whether commits can be returned in order before the walk is complete.
  * This is possible without haves, and without options that need all commits.
- * Any order but that of the walk has two more conditions: a commit-graph with
- * generation numbers, and no --first-parent. With --first-parent the walk does
- * not read the parents that it skips, so it does not know their generation
- * numbers.
+ * For orders other than SIMPLIFY_ORDER_WALK there are two more conditions: a
+ * commit-graph with generation numbers, and no --first-parent. With
+ * --first-parent the walk does not read the parents that it skips, so it does
+ * not know their generation numbers.
  */
 static bool can_stream(const struct simplify *s,
 		       const struct revwalk_tips *tips)
