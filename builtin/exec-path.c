@@ -43,21 +43,21 @@ struct ours {
 };
 
 static const struct place exec_places[] = {
-	/* the program is in bin/ of a build directory */
+	/* if the program is in bin/ of a build directory */
 	{true, "/exec"},
-	/* the program is at the top of the source tree */
+	/* if the program is at the top of the source tree */
 	{false, "/build/exec"},
-	/* the program is in bin/ of an installation */
+	/* if the program is in bin/ of an installation */
 	{true, "/libexec/gitreach-core"},
-	/* the program is in the exec-path directory itself */
+	/* if the program is in the exec-path directory itself */
 	{false, ""},
 	{false, NULL},
 };
 
 static const struct place man_places[] = {
-	/* the program is in bin/ of a build or of an installation */
+	/* if the program is in bin/ of a build or of an installation */
 	{true, "/share/man"},
-	/* the program is at the top of the source tree */
+	/* if the program is at the top of the source tree */
 	{false, "/build/share/man"},
 	{false, NULL},
 };
@@ -189,9 +189,9 @@ static bool has_dir(const char *path, const char *dir, size_t len)
 }
 
 /*
- * Append the directory of stock Git's program, and a colon, to *out. This is
- * the stock Git to which our links lead. Appends nothing if the directory is in
- * default_path.
+ * Append the directory of the stock Git to which our links lead, and a colon.
+ * Appends nothing if the directory is in default_path, or if there are no
+ * links.
  */
 static int add_stock_dir(struct buf *out, struct error *err)
 {

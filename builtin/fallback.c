@@ -239,10 +239,10 @@ static int search_stock(struct search *s, const char *command,
 /* ---- asking stock Git for its version and its exec path */
 
 /*
- * The word in GITREACH_TRAIL that says: stock Git was only asked for its
- * version or exec path. If the stock Git is a wrapper that starts gitreach
- * again, this second gitreach sees the word and answers the question itself. It
- * does not start stock Git again.
+ * A word in GITREACH_TRAIL. It means that stock Git was only asked for its
+ * version or exec path. The "stock Git" on PATH may be a wrapper script that
+ * starts gitreach again. The second gitreach sees the word, and answers the
+ * question itself in place of starting stock Git again.
  */
 #define ASKED " ?"
 
@@ -308,7 +308,7 @@ static int set_variable(const char *name, const char *value)
 
 /*
  * Run stock Git as run_question() does, but without GIT_EXEC_PATH, which we may
- * have set. GITREACH_TRAIL says that stock Git is only asked a question.
+ * have set. For the time of the call, GITREACH_TRAIL has the word ASKED.
  */
 static int ask(struct buf *out, const struct search *s, const char *word,
 	       struct trace *trace, struct error *err)
@@ -373,12 +373,12 @@ static void warn_of_links(const struct search *s, const struct error *why)
 }
 
 /*
- * Append the path of an exec-path directory for the stock Git that was found:
- * make a new directory with links to the programs of this stock Git.
+ * Make an exec-path directory whose links lead to the programs of the stock Git
+ * that was found, and append its path.
  *
- * In three cases, append our own exec-path directory in its place: our own
- * directory has these links already, stock Git does not answer, or the new
- * directory cannot be made.
+ * In three cases, no directory is made, and the path of our own exec-path
+ * directory is appended: its links lead to this stock Git already, stock Git
+ * does not answer, or the new directory cannot be made.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)
@@ -412,9 +412,9 @@ out:
 }
 
 /*
- * Append the path of the exec-path directory that has links to the stock Git
- * that was found. This is our own directory, or another one, which is made if
- * necessary. Appends nothing if we have no exec-path directory.
+ * Append the path of an exec-path directory whose links lead to the stock Git
+ * that was found. If there is no such directory yet, make it. Appends nothing
+ * if gitreach has no exec-path directory at all.
  */
 static int choose_exec_path(struct buf *out, const struct search *s,
 			    struct trace *trace, struct error *err)

@@ -54,9 +54,9 @@ int fallback_version(struct buf *out, struct trace *trace, struct error *err);
 int fallback_exec_path(struct buf *out, struct trace *trace, struct error *err);
 
 /*
- * Returns whether our parent process has become stock Git in order to run
- * `command`. In this case, stock Git does not have the command: it has found
- * our git-<command> in the exec path and started it.
+ * Returns whether our parent process is stock Git that gitreach executed to run
+ * `command`. If so, stock Git does not have the command: it has found our
+ * git-<command> in the exec path, and started this process.
  */
 bool fallback_is_parent(const char *command);
 
@@ -78,10 +78,10 @@ int fallback_capture(struct buf *out, const char *const *args,
 
 /*
  * Called if the program was started as git-<args[0]>, and we do not have this
- * command. Executes the program git-<args[0]> in stock Git's own exec path; the
- * file of this name in our exec path may be our program. If stock Git has no
- * such program, executes `git` of stock Git with `args`. Returns only on
- * failure: prints the reason and returns the exit code.
+ * command. Executes git-<args[0]> in stock Git's own exec path, not in ours,
+ * where this name may lead to our program. If stock Git has no such program,
+ * executes stock `git` with `args`. Returns only on failure: prints the reason
+ * and returns the exit code.
  */
 int fallback_helper(const char *const *args, struct trace *trace);
 

@@ -254,8 +254,8 @@ static int fill(struct variables *v, const struct gitreachd_legacy *legacy,
 }
 
 /*
- * Starts the program as the successor. Returns its process id, or a negative
- * error code.
+ * Starts this program again, as the process that will replace this server.
+ * Returns the id of the new process, or a negative error code.
  */
 static pid_t start(const struct variables *v, const char *const *words,
 		   const struct daemon_sockets *sockets, int ready,

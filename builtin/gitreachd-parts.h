@@ -61,8 +61,8 @@ int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 		   struct error *err);
 
 /*
- * Tell the predecessor that this process serves now. Does nothing if there is
- * no predecessor.
+ * Tell the predecessor (the server process that this process replaces) that
+ * this process serves now. Does nothing if there is no predecessor.
  */
 void gitreachd_legacy_tell(struct gitreachd_legacy *legacy);
 

@@ -24,8 +24,8 @@
 #define CONFIG_FILE "/etc/gitreach/gitreachd.conf"
 
 /*
- * a file system in memory, in which the server makes its directory of plans
- * (cached responses), which all workers share
+ * A file system in memory. The server makes its directory of plans (cached
+ * responses) there, for all workers.
  */
 #define PLANS_PARENT "/dev/shm"
 
@@ -54,10 +54,7 @@ struct arguments {
 
 /* ---- the command line */
 
-/*
- * What the callback of an option needs, if the option sets a key of the
- * configuration.
- */
+/* Passed to the callback of an option that sets a key of the configuration. */
 struct taker {
 	struct arguments *arguments;
 	const struct daemon_key *key;

@@ -217,9 +217,9 @@ static int find_promised(struct wanted *w, struct walk *walk, struct error *err)
 }
 
 /*
- * Called after no remote has sent the objects. Returns ERR_MISSING if no
- * missing object was promised, ERR_PEER if one was promised, or another
- * negative error code.
+ * Called after no remote has sent the objects. Returns ERR_PEER if a remote has
+ * promised one of the missing objects, ERR_MISSING if not, or another negative
+ * error code.
  */
 static int check_promised(struct wanted *w, struct error *err)
 {

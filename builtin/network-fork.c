@@ -22,8 +22,8 @@ struct forking {
 };
 
 /*
- * Open the source repository by its path. The network is the one from which the
- * source borrows objects.
+ * Open the repository to fork, by its path, and its network: the one whose
+ * store lends objects to this repository.
  */
 static int open_by_path(struct forking *f, const char *name, struct error *err)
 {
@@ -56,9 +56,9 @@ static int open_by_id(struct forking *f, const char *name, struct error *err)
 }
 
 /*
- * Check that the source is a member of the network, and that no operation on it
- * was interrupted. After an interrupted operation, a member may lack objects
- * that its refs need.
+ * Check that the repository to fork is a member of the network, and borrows
+ * objects from the store alone. If an operation on this member was interrupted,
+ * the member is refused, because it may lack objects that its refs need.
  */
 static int check_source(const struct forking *f, struct error *err)
 {

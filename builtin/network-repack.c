@@ -39,7 +39,7 @@ static int run(struct network *network, struct network_repack *options,
 				     sys_clock_seconds()) < 0)
 		ret = error_set(err, ERR_INVALID,
 				"malformed expiration date '%s'", date);
-	/* The expiry is "never", so nothing is pruned. */
+	/* The expiry 0 stands for "never": nothing is pruned. */
 	if (!options->expiry)
 		options->prune = false;
 	if (!ret)

@@ -107,7 +107,10 @@ static int print_stats(struct stats_out *out, const struct network *network,
 	return 0;
 }
 
-/* Print the costs of the named members, or of all members if none is named. */
+/*
+ * Print what a clone of each named member costs (bytes copied, objects
+ * compressed again). If no member is named, print this for all members.
+ */
 static int print_each(struct stats_out *out, struct network *network,
 		      const char **names, int nr)
 {

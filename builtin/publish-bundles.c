@@ -301,9 +301,10 @@ static int hash_bundle(struct bundling *b, struct oid *hash, const char *path)
 }
 
 /*
- * Write a bundle and add it to the list, with a token. `git bundle create`
- * replaces our empty temporary file, and syncs the new file. Returns 0, the
- * positive exit code of `git bundle create`, or a negative error code.
+ * Write a bundle and add it to the list, with the creationToken `token`. `git
+ * bundle create` replaces our empty temporary file, and syncs the new file.
+ * Returns 0, the positive exit code of `git bundle create`, or a negative error
+ * code.
  */
 static int add_bundle(struct bundling *b, uint64_t token, size_t known_nr)
 {

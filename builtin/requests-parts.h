@@ -81,8 +81,8 @@ struct requests_table {
 	/* owned hash table: 1 + an index into `groups`, or 0 for a free slot */
 	uint32_t *slots;
 	/*
-	 * total cost, and number, of the groups that were removed because the
-	 * table had too many
+	 * Total cost of the groups that were removed because the table was
+	 * full, and the number of these groups.
 	 */
 	struct requests_cost others;
 	uint64_t other_nr;
@@ -126,8 +126,9 @@ struct requests_sums {
 	uint64_t other_nr;
 	uint64_t line_nr;
 	/*
-	 * Owned: the slowest requests so far, a heap with the fastest of them
-	 * first. requests_sums_finish() sorts them.
+	 * Owned: the slowest requests so far, in a heap. slow[0] is the first
+	 * to be dropped for a slower request. requests_sums_finish() sorts the
+	 * array.
 	 */
 	struct requests_slow *slow;
 	size_t slow_nr;

@@ -81,7 +81,10 @@ static int put_optional(struct buf *out, const struct record *record,
 	return buf_printf(out, "%s", word) || put_member(out, record, key);
 }
 
-/* Append a line with the members that are not null, if there are any. */
+/*
+ * Append a line with further members of a request's record. Members that are
+ * missing or null are left out. If all are, no line is appended.
+ */
 static int put_details(struct buf *out, const struct record *record)
 {
 	static const struct {

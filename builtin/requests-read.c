@@ -19,8 +19,8 @@ struct lines {
 };
 
 /*
- * Count the complete lines in in->bytes, and move the start of the last,
- * incomplete line to the front.
+ * Count the requests in the complete lines of in->bytes. Then move the
+ * incomplete line at the end to the front.
  */
 static int add_lines(struct requests_sums *sums, struct lines *in)
 {

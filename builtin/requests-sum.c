@@ -7,9 +7,7 @@
 #include "base/mem.h"
 #include "builtin/requests-parts.h"
 
-/*
- * Number of slots of a hash table: twice the number of groups; a power of two.
- */
+/* Number of slots of a hash table of groups. At most half of them are used. */
 #define SLOTS (2 * REQUESTS_GROUPS_MAX)
 
 /* ---- costs */
@@ -120,8 +118,9 @@ static void merge_cheap(struct requests_table *t, enum requests_sort sort)
 }
 
 /*
- * Add a group with a copy of a name. If the table is full, first merges the
- * half of its groups that sort last by `sort`. Returns NULL if memory runs out.
+ * Add a group with a copy of a name. If the table is full, first removes half
+ * of its groups, those that sort last by `sort`, and adds their costs to
+ * t->others. Returns NULL if memory runs out.
  */
 static struct requests_group *new_group(struct requests_table *t,
 					enum requests_sort sort,

@@ -45,8 +45,9 @@ static int hide_detail(const struct repo *repo, int code, struct error *err)
 }
 
 /*
- * Append the name of the user, who is recorded in the store with the push. It
- * is the value of REMOTE_USER, which a server sets, or else the login name.
+ * Append the name of the user who pushes. The store records this name with the
+ * push. It is the value of REMOTE_USER, which a server sets, or else the login
+ * name.
  */
 static int name_user(struct buf *out, struct error *err)
 {

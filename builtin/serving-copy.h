@@ -15,7 +15,7 @@ struct serving_copy {
 	struct stored_copy *copy;
 	struct stored_push *push; /* owned */
 	/*
-	 * owned: the repository, opened a second time after the copy was
+	 * owned: the same repository, opened again after the local copy was
 	 * brought to the newest generation
 	 */
 	struct repo *repo;
@@ -44,10 +44,10 @@ void serving_copy_close(struct serving_copy *c);
 const struct receive_target *serving_copy_target(const struct serving_copy *c);
 
 /*
- * Returns the repository to serve. Usually this is `repo`. If `repo` is a local
- * copy of a repository in a store, the copy was updated and opened again. Then
- * returns the newly opened repository, which is valid until
- * serving_copy_close().
+ * Returns the repository to serve. Usually, this is `repo`. But a local copy of
+ * a repository in a store was updated and opened a second time. If `repo` is
+ * such a copy, returns the repository as it was opened the second time, which
+ * is valid until serving_copy_close().
  */
 const struct repo *serving_copy_repo(const struct serving_copy *c,
 				     const struct repo *repo);

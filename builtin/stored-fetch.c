@@ -37,9 +37,8 @@ static int fetch(void *ctx, const struct generation_place *place,
 }
 
 /*
- * Removes copies until the cache is within its budget. Called again at the end
- * of the command, because the last copy was in use before and could not be
- * removed.
+ * Removes local copies until the cache is within its budget. Called at the end
+ * of the command, because a copy in use cannot be removed.
  */
 static int trim(struct stored_copies *copies, uint64_t budget)
 {

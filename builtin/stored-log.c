@@ -207,10 +207,10 @@ static int show(struct log *log, const struct generation *before,
 			ret = stored_changes_find(&e.changes, log->cache,
 						  log->place, old, g, log->err);
 		/*
-		 * A file of the generation `old` was deleted, although the
-		 * record of `old` still exists: in a full store, a garbage
-		 * collection deletes files before it replaces records. Print
-		 * `g` without its changes.
+		 * In a full store, a garbage collection deletes the files of an
+		 * old generation before its record. So the record of `old` can
+		 * exist although one of its files is missing. Print `g` without
+		 * its changes in this case.
 		 */
 		if (ret == ERR_MISSING) {
 			e.has_changes = false;

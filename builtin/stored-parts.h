@@ -24,7 +24,7 @@ int stored_cmd_gc(int argc, const char **argv, struct builtin_env *env);
 
 /* ---- stored-place.c */
 
-/* Rows for the tables of options: how to reach the store. */
+/* Rows for a table of options: the options that say how to reach the store. */
 #define STORED_OPTION_ROWS(settings)                                           \
 	OPTION_ROW_STRING(0, "endpoint", &(settings)->endpoint, "<url>",       \
 			  "where the service is, for s3://"),                  \
@@ -94,7 +94,8 @@ void stored_names_release(struct stored_names *names);
  * with each repository in the store, and with `is_listed` true. A repository in
  * the store has no generation if its first import has failed. For such a
  * repository, `fn` must return 0 if `is_listed` is true. Returns the highest
- * result of `fn`, or 128.
+ * result of `fn`. If the store cannot be listed, prints an error and returns
+ * the exit code.
  */
 int stored_place_each(const struct stored_place *place, const char **argv,
 		      int nr,
@@ -103,9 +104,9 @@ int stored_place_each(const struct stored_place *place, const char **argv,
 		      void *ctx);
 
 /*
- * Open the store argv[1], and call `fn` with each repository that
- * argv[2..operands) names, or with all repositories of the store. Returns the
- * exit code of the command.
+ * Open the store at the URL argv[1], and call `fn` with each repository that
+ * argv[2] to argv[operands] name. If `operands` is 1, call `fn` with all
+ * repositories of the store. Returns the exit code of the command.
  */
 int stored_place_run(const char **argv, int operands,
 		     const struct store_s3_settings *settings,

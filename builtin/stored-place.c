@@ -91,8 +91,9 @@ static int add_name(void *ctx, const struct filestore_entry *entry,
 		names->names[names->nr++] = buf_detach(&name, NULL);
 	buf_release(&name);
 	/*
-	 * `ret` is 1 if the name is not that of a hint. The file is then from
-	 * another program, and is ignored.
+	 * A hint is a file with the number of a repository's generation. `ret`
+	 * is 1 if the file is no hint, but comes from another program: ignore
+	 * it.
 	 */
 	return ret > 0 ? 0 : ret;
 }

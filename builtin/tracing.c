@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening the trace of a process, and its first and last events. */
+/* Opens the trace of this process, and writes its first and last events. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git upload-archive: executes stock Git. A repository may share objects with
- * other repositories, and clients must not get objects of these others by id.
- * Stock Git does not know this. For a repository that shares objects, stock Git
- * gets settings under which it serves only reachable objects.
+ * git upload-archive: executes stock Git. If the repository shares objects with
+ * other repositories, clients must not be able to get objects of the others by
+ * id. In this case, stock Git gets settings that restrict it to reachable
+ * objects.
  */
 #include <stdio.h>
 #include <stdlib.h>
