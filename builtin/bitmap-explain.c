@@ -96,8 +96,8 @@ static int add_ids(struct explain *e, struct walk_tips *tips,
 }
 
 /*
- * Load the fetch that --request or --record describes, from the log of
- * requests.
+ * Parse the fetch that the argument gives: --request=<description>, or
+ * --record, which reads a record of the log of requests from standard input.
  */
 static int load_repeat(struct explain *e, const char *arg)
 {

@@ -228,10 +228,10 @@ static bool is_have(const struct choice *c, const struct oid *oid)
 }
 
 /*
- * Decide whether a want belongs to the bundle although its commit is excluded.
- * Sets *takes to true if the want is a tag that is not excluded itself; the
- * commit then becomes a prerequisite. Otherwise sets *takes to false. Returns 0
- * or a negative error code.
+ * Decide about a want that is an excluded commit, or a tag that leads to one.
+ * If the want is a tag that is not excluded itself, sets *takes to true: the
+ * bundle gets the tag, and the commit becomes a prerequisite. Otherwise sets
+ * *takes to false. Returns 0 or a negative error code.
  */
 static int take_excluded(struct choice *c, size_t want, bool *takes)
 {

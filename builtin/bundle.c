@@ -81,7 +81,10 @@ static int read_header(struct bundle *b, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* Check the filter that a bundle names. Returns 0 or the exit code. */
+/*
+ * Check that the bundle's filter, if it has one, is a filter that we know.
+ * Returns 0, or prints an error and returns the exit code.
+ */
 static int check_filter(const struct bundle_header *header)
 {
 	struct error err = ERROR_INIT;

@@ -191,8 +191,8 @@ static int append_field(struct batch *b, const struct piece *piece,
 /* ---- printing */
 
 /*
- * Returns the byte that ends each line of the output, and each object's
- * content.
+ * Returns the byte that ends lines of the output, and that is printed after the
+ * content of each object.
  */
 static char line_end(const struct batch *b)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs commands as child processes. git gc and git maintenance run each step in
- * a new process: it takes a new snapshot of the repository, and its memory is
- * freed when it ends. A command can also read the output of another command.
+ * Runs commands as child processes, for git gc and git maintenance. Each of
+ * their steps is a process of its own, so it takes a new snapshot of the
+ * repository, and its memory is freed when it ends. A command can also read the
+ * output of another command.
  */
 #ifndef BUILTIN_CHILD_H
 #define BUILTIN_CHILD_H
@@ -36,9 +37,10 @@ void child_add(struct child_words *w, const char *fmt, ...)
 void child_words_release(struct child_words *w);
 
 /*
- * Run the command `w` until it ends, without input, and release `w`. Returns 0
- * if the exit code is 0, ERR_PEER ("failed to run <command>") for another exit
- * code, or another negative error code.
+ * Run a command without input, and wait until it ends. `w`: the words of the
+ * command; they are released in any case. Returns 0 if the exit code is 0,
+ * ERR_PEER ("failed to run <command>") for another exit code, or another
+ * negative error code.
  */
 int child_run(struct child_words *w, const struct repo *repo,
 	      struct error *err);
@@ -72,9 +74,9 @@ int child_feed(struct child_words *w, const struct repo *repo,
 
 /*
  * Works like child_run(), for a command that only stock Git has. `dir` is the
- * directory in the git directory that the command works on, such as "rr-cache".
- * Does nothing and returns 0 if stock Git is not installed, or if `dir` does
- * not exist, as in most repositories of a server.
+ * subdirectory of the git directory with the files of this command, such as
+ * "rr-cache". Does nothing and returns 0 if stock Git is not installed, or if
+ * `dir` does not exist, as in most repositories of a server.
  */
 int child_run_stock(struct child_words *w, const struct repo *repo,
 		    const char *dir, struct error *err);

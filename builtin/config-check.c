@@ -168,9 +168,8 @@ static int check_value(const struct config_entry *entry)
 static int check_abbrev(const struct config_entry *entry)
 {
 	/*
-	 * Besides a number, the value can be "auto" or a word for false. The
-	 * number 0 is an error, although it often stands for false: a length
-	 * must be at least 4.
+	 * The value of core.abbrev is a length of at least 4, "auto", or a word
+	 * for false. 0 is an error, although the number often stands for false.
 	 */
 	static const char *const words[] = {"auto", "false", "no", "off", ""};
 	int code = check_value(entry);

@@ -12,9 +12,9 @@
 #include "config/config.h"
 
 /*
- * Returns whether the command argv[0], with the subcommand argv[1], must call
- * config_check(): stock Git's command checks the same configuration variables,
- * too. `argv` ends with NULL.
+ * Returns whether the command argv[0] (with the subcommand argv[1]) must call
+ * config_check(). It must if stock Git's command checks the same configuration
+ * variables. `argv` ends with NULL.
  */
 bool config_check_is_for(const char *const *argv);
 

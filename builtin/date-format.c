@@ -13,9 +13,9 @@
 #include "builtin/date-format.h"
 
 /*
- * Limits that prevent an overflow when a time zone is added to seconds. A date
- * near SECONDS_MAX cannot be printed in any case: gmtime_r() fails, because the
- * year does not fit an int.
+ * Limits that prevent an overflow of the sum of seconds and time zone. They
+ * exclude no date that could be printed: the year of a date near SECONDS_MAX
+ * does not fit an int, so gmtime_r() fails.
  */
 #define SECONDS_MAX ((uint64_t)INT64_MAX / 2)
 #define ZONE_MAX 100000000

@@ -208,10 +208,10 @@ static int read_item(struct for_each_ref *f, const struct ref_sort_item *item)
 }
 
 /*
- * Reads the fields of refs in the order in which stock Git's merge sort first
- * compares the refs. So the first error is the one that stock Git reports.
- * `nr`: number of items. Returns 0, or the code of the first error. The depth
- * of the recursion is the logarithm of `nr`.
+ * Reads the fields of refs, in the order in which stock Git's merge sort meets
+ * the refs. So the first error is the one that stock Git reports. `nr`: number
+ * of items. Returns 0, or the code of the first error. The depth of the
+ * recursion is the logarithm of `nr`.
  */
 static int read_as_compared(struct for_each_ref *f,
 			    const struct ref_sort_item *items, size_t nr)
@@ -570,9 +570,9 @@ static void release(struct for_each_ref *f)
 }
 
 /*
- * Returns whether an option may be --color. Only stock Git has this option. If
- * stock Git will run, this command must not print warnings about names, because
- * stock Git prints them.
+ * Returns whether an option may be --color, which only stock Git has. If so,
+ * stock Git will run and print the warnings about names. So this command must
+ * not print them.
  */
 static bool wants_color(int argc, const char **argv)
 {

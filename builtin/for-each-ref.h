@@ -192,7 +192,10 @@ struct ref_sort_key {
 };
 
 struct ref_sort {
-	/* owned; the key that was given last is the most important one */
+	/*
+	 * owned; in the order of the command line; refs are compared by the
+	 * last key first
+	 */
 	struct ref_sort_key *keys;
 	size_t nr, alloc;
 	bool ignore_case;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fsck: checks the files of refs, and files that are derived from other files.
+ * fsck: checks the files of refs, packs and their side files,
+ * multi-pack-indexes and commit-graphs. Finds files that are no objects among
+ * the loose objects.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -68,10 +68,10 @@ static bool is_built_in(const struct fsck_run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether it is no error that the scan has not found an object: a
- * remote has promised the object, or another process has stored the object
- * since the scan. There is no exception for the empty tree. It must be stored,
- * because other Git implementations may read its file.
+ * Called for an object that the scan has not found. Returns true if this is no
+ * error, because a remote has promised the object, or because another process
+ * has stored it since the scan. The empty tree must be stored like other
+ * objects, because other Git implementations may read its file.
  */
 static bool may_be_missing(struct fsck_run *r, const struct oid *oid)
 {
@@ -154,8 +154,8 @@ static int on_unreadable(void *ctx, const struct fsck_links_object *object,
 }
 
 /*
- * Print the reason why the type of an object is unknown: reads the object
- * again.
+ * Read an object again to find out why its type is unknown, and print the
+ * reason.
  */
 static void tell_unknown(struct fsck_run *r, const struct oid *oid)
 {
@@ -267,8 +267,8 @@ static int name_indexed(void *ctx, const struct index_entry *entry)
 }
 
 /*
- * Give a name to an id of a reflog. A missing object gets no name here; it gets
- * one later from the objects that refer to it.
+ * Give an id of a reflog the name that messages show for the object. A missing
+ * object gets no name here. It is named later, by an object that refers to it.
  */
 static int name_logged_id(struct fsck_run *r, const struct oid *oid,
 			  const char *name, int64_t time)
@@ -368,8 +368,9 @@ static int add_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Add a root that keeps an object: an id in the reflog of the ref `name`. If
- * `name` is NULL, the id is that of the HEAD or a private ref of a work tree.
+ * Add the object `oid` as a root, because its id is in the reflog of the ref
+ * `name`. If `name` is NULL, the id is that of the HEAD or a private ref of a
+ * work tree.
  */
 static int add_kept(struct roots *roots, const struct oid *oid,
 		    const char *name)

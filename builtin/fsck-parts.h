@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Declarations that the parts of git fsck share: one run of the command. */
+/* The state of one run of git fsck, and the functions of its parts. */
 #ifndef BUILTIN_FSCK_PARTS_H
 #define BUILTIN_FSCK_PARTS_H
 

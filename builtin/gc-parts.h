@@ -81,8 +81,8 @@ int gc_is_needed(bool *all, const struct repo *repo, uint64_t auto_limit,
 
 /*
  * Returns 1 if the repository borrows objects from a repository with a chain of
- * commit-graphs, 0 if not, or a negative error code. If 1, gc writes only a new
- * layer on top of this chain.
+ * commit-graphs. In this case, gc must write only a new layer on top of the
+ * chain. Returns 0 if not, or a negative error code.
  */
 int gc_borrows_graph(const struct repo *repo, struct error *err);
 

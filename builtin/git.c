@@ -335,7 +335,7 @@ static void apply_options(struct global *g, int argc, const char *const *argv)
 /* ---- commands */
 
 struct command {
-	/* the command's name, with '_' in place of '-' */
+	/* the name of the command, with '_' for each '-', such as "rev_list" */
 	const char *name;
 	int (*run)(int argc, const char **argv, struct builtin_env *env);
 };
@@ -380,9 +380,9 @@ static void prepare_process(void)
 }
 
 /*
- * Returns whether a command adds the exec path to PATH itself, when it starts a
- * child. For all other commands, run_command() adds the exec path before the
- * command starts.
+ * Returns whether the command itself adds the exec path to PATH before it
+ * starts a child process. For all other commands, run_command() adds the exec
+ * path before the command starts.
  */
 static bool prepares_for_children(const struct command *command)
 {

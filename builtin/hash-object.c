@@ -135,10 +135,10 @@ static int check_file(const char *file, struct error *err)
 }
 
 /*
- * Set *out to the absolute form of `path`. `top` is the path of the work tree,
- * without symbolic links. If the absolute form does not begin with `top`, a
- * symbolic link in it may lead into the work tree. In this case, the links in
- * the directories of `path` are resolved.
+ * Set *out to `path` as an absolute path. `top` is the path of the work tree,
+ * without symbolic links. If the absolute path does not begin with `top`,
+ * symbolic links in its directories are resolved, because one of them may lead
+ * into the work tree.
  */
 static int make_absolute(struct buf *out, const char *path, const char *top,
 			 const char *here)
@@ -438,8 +438,9 @@ static int hash_file(struct run *r, const char *path, const char *name)
 	int ret;
 
 	/*
-	 * If `name` is empty, `path` is only the directory in which relative
-	 * names start. As in stock Git, the file then counts as missing.
+	 * As in stock Git, a file with an empty name is missing. Do not read
+	 * `path` in this case: it may be the directory in which relative names
+	 * start.
 	 */
 	errno = *name ? 0 : ENOENT;
 	if (!*name || sys_stat(&st, path, NULL) < 0)

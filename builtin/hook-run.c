@@ -24,8 +24,8 @@ struct place {
 	 */
 	const char *dir;
 	/*
-	 * owned: those of GIT_DIR, GIT_PREFIX and GIT_IMPLICIT_WORK_TREE that
-	 * change, in the form of sys_environ_with()
+	 * owned: the variables that change (of GIT_DIR, GIT_PREFIX and
+	 * GIT_IMPLICIT_WORK_TREE), in the form of sys_environ_with()
 	 */
 	char *variables[3];
 	size_t nr;
@@ -123,7 +123,10 @@ static int place_fill(struct place *place, const struct repo *repo)
 	return ret;
 }
 
-/* Release *place in all cases. Returns 0 or a negative error code. */
+/*
+ * Choose the directory and the environment in which hooks run. The caller must
+ * release *place even after an error. Returns 0 or a negative error code.
+ */
 static int place_init(struct place *place, const struct repo *repo,
 		      struct error *err)
 {

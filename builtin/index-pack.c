@@ -298,8 +298,9 @@ static int load_options(struct run *r)
 }
 
 /*
- * Let the indexer use the repository's objects as delta bases, and compare them
- * with received objects of the same id.
+ * Let the indexer look up the repository's objects. A stored object can be the
+ * delta base that a thin pack lacks. If a received object has the id of a
+ * stored one, both are compared.
  */
 static int use_known_objects(struct run *r)
 {
@@ -609,8 +610,9 @@ static int verify(struct run *r)
 	if (!ret)
 		ret = verify_files(r, idx, base, pack);
 	/*
-	 * The checks of --strict and similar options read the content of
-	 * objects while a pack is indexed, so index the pack again.
+	 * verify_files() does not run the checks of --strict and similar
+	 * options, which read the content of objects. These checks are run by
+	 * indexing the pack.
 	 */
 	if (!ret && r->check)
 		ret = index_pack(r);

@@ -269,7 +269,11 @@ static int choose_place(struct init_args *args)
 	return check_place(args, guessed_bare);
 }
 
-/* Prepare the path of the git directory. The directory may exist already. */
+/*
+ * If args->git_dir is the path of a .git file, replace it by the directory to
+ * which the file points. Returns 0, or prints an error and returns the exit
+ * code.
+ */
 static int prepare_place(struct init_args *args)
 {
 	struct repo_options options = {.git_dir = args->git_dir};
@@ -352,8 +356,10 @@ static bool formats_are_known(const struct init_args *args)
 }
 
 /*
- * Choose the hash function. The environment and the configuration apply to new
- * repositories only.
+ * Choose the hash function by the arguments, the environment or the
+ * configuration. For an existing repository, only the arguments count. If none
+ * was chosen, *algo is not changed. Returns 0, or prints an error and returns
+ * 128.
  */
 static int choose_format(enum hash_algo *algo, const struct init_args *args,
 			 const struct config *config)
@@ -374,8 +380,10 @@ static int choose_format(enum hash_algo *algo, const struct init_args *args,
 }
 
 /*
- * Choose the ref storage. If one is chosen, options->ref_storage points to
- * *chosen. The configuration applies to new repositories only.
+ * Choose the ref storage by the arguments, the environment or the
+ * configuration. For an existing repository, only the arguments count. If a
+ * storage was chosen, options->ref_storage points to *chosen; otherwise it is
+ * not changed.
  */
 static int choose_ref_format(struct repo_init_options *options,
 			     enum repo_ref_storage *chosen,
@@ -401,7 +409,11 @@ static int choose_ref_format(struct repo_init_options *options,
 	return 0;
 }
 
-/* Choose the template directory; the caller must free *owned. */
+/*
+ * Set options->template_dir. The path may be in *owned, which the caller must
+ * free after the last use of the options. Returns 0, or prints an error and
+ * returns 128.
+ */
 static int choose_template(struct repo_init_options *options, char **owned,
 			   const struct init_args *args,
 			   const struct config *config)

@@ -21,9 +21,9 @@
 
 /*
  * Load maintenance.<task>.auto. Returns 1 if the task may be needed, and sets
- * *limit: the task is needed if there are at least *limit objects, packs or the
- * like. If *limit is 0, the task is always needed. Returns 0 if the task is
- * never needed, or a negative error code.
+ * *limit: the task is needed if it would find at least *limit things to work
+ * on, such as loose objects. If *limit is 0, the task is always needed. Returns
+ * 0 if the task is never needed, or a negative error code.
  */
 static int load_limit(const struct maintenance *m, const char *key,
 		      int64_t dflt, uint64_t *limit)

@@ -277,8 +277,9 @@ static bool is_at_or_above(const struct odb_midx *om,
 }
 
 /*
- * Find the base of the new layer, which is the layer below `from`. *base is
- * NULL if there is none.
+ * Set *base to the layer on which the new layer is built: the one that --base
+ * names, or the layer below `from`. NULL: there is none. Returns 0, or prints
+ * an error and returns a negative value.
  */
 static int find_base(struct odb_midx **base, const struct call *c,
 		     const struct odb_midx *from)

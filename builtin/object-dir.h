@@ -74,8 +74,8 @@ int object_dir_take_choice(void *value, const char *arg);
 	}
 
 /*
- * Rows for a table of options: the options --object-dir and --progress, which
- * both commands have.
+ * Rows for a table of options: --object-dir and --progress, which
+ * multi-pack-index and commit-graph have.
  */
 #define OBJECT_DIR_OPTIONS(call)                                               \
 	OBJECT_DIR_OPTION(call),                                               \

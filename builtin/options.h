@@ -57,8 +57,8 @@ enum {
 	 */
 	OPTION_LAST_ARG = 1 << 3,
 	/*
-	 * For an option called no-<x>: --no-no-<x> is not allowed. Set this
-	 * flag if the name of the option in stock Git is <x>.
+	 * For an option whose name is no-<x> here but <x> in stock Git: do not
+	 * accept --no-no-<x>.
 	 */
 	OPTION_ONE_NO = 1 << 4,
 };
@@ -169,8 +169,9 @@ int options_usage(const struct option *options, const char *usage);
 /*
  * Returns whether the word is --git-completion-helper or
  * --git-completion-helper-all. The shell's completion runs `git <command>
- * <word>` to get the names of the options. The command prints them and returns
- * 129. The exit code of the process is 0 in this case.
+ * <word>` to get the names of the options. The command prints the names, and
+ * its function returns 129 as after a usage error. Nevertheless, the process
+ * exits with 0.
  */
 bool options_is_completion(const char *word);
 

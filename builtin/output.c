@@ -20,9 +20,9 @@ void output_size(uint64_t bytes)
 	unsigned shift = 10 * (unit + 1);
 	uint64_t rest = bytes & ((UINT64_C(1) << shift) - 1);
 	/*
-	 * To round to two decimals, stock Git adds a number of bytes before it
-	 * truncates: 5 bytes for KiB, 5243 bytes for MiB, and none for larger
-	 * units. `half` is this number times 100.
+	 * To round to two decimals, stock Git adds some bytes before it
+	 * truncates: 5 for KiB, 5243 for MiB, and none for larger units. `half`
+	 * is this number in hundredths of a byte.
 	 */
 	uint64_t half = unit == 0 ? 500 : unit == 1 ? 524300 : 0;
 	uint64_t hundredths = (rest * 100 + half) >> shift;
@@ -105,8 +105,9 @@ const char *shown_path_get(const struct shown_path *shown, const char *path,
 /* ---- progress meters on standard error */
 
 /*
- * Time in nanoseconds after which a progress meter appears, so that quick
- * commands show none.
+ * A progress meter appears after DELAY_NS nanoseconds, so that quick commands
+ * show none. GIT_PROGRESS_DELAY can set another delay, of at most DELAY_MAX
+ * seconds.
  */
 #define DELAY_NS UINT64_C(1000000000)
 #define DELAY_MAX (1000 * 1000)

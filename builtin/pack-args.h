@@ -18,8 +18,8 @@
 /* The values of the options on the command line. */
 struct pack_args {
 	/*
-	 * The values of the options; INT64_MIN: the option is not given. Any
-	 * other number is a value, also a negative one.
+	 * The values of the options. INT64_MIN: the option is not given.
+	 * Negative values can be given, too.
 	 */
 	int64_t window, depth, threads;
 	/* sizes in bytes; PACK_ARGS_UNSET: the option is not given */
@@ -44,8 +44,8 @@ struct pack_args {
 	}
 
 /*
- * Rows of a table of options: the options whose values are in struct pack_args.
- * `a` is the struct pack_args * that gets the values.
+ * Rows for a table of options. These options set fields of a struct pack_args,
+ * to which `a` points.
  */
 #define PACK_ARGS_NUMBER(number, a, name, field, text)                         \
 	{                                                                      \

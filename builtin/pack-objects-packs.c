@@ -20,10 +20,7 @@
  * their meanings.
  */
 struct marks {
-	/*
-	 * the characters that are marks; a pack's name may be preceded by one
-	 * of them
-	 */
+	/* the characters; one of them may stand before a pack's name */
 	const char *chars;
 	enum rollup_part unmarked;
 	/*
@@ -31,13 +28,16 @@ struct marks {
 	 * chars[i]
 	 */
 	enum rollup_part marked[2];
-	/* true: it is an error to name a pack twice with different marks */
+	/*
+	 * true: it is an error if a pack's name is given twice, after different
+	 * characters
+	 */
 	bool once;
 };
 
 /*
- * Read the names of packs from standard input, one on each line, each with or
- * without a mark.
+ * Read the names of packs from standard input, one on each line. A character of
+ * `marks`, such as "^", may precede a name.
  */
 static int read_parts(enum rollup_part *parts, const struct odb *odb,
 		      const struct marks *marks, struct error *err)

@@ -3,8 +3,8 @@
  * git pack-objects: writes a pack to standard output for a receiver, or to
  * files.
  *
- * If a receiver asks for revisions, packing_send() makes the pack. All other
- * packs are made by a pack job (packs/pack-job.h).
+ * packing_send() makes a pack of revisions that is sent to a receiver. A pack
+ * job (packs/pack-job.h) makes all other packs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,9 +128,10 @@ static int wants_bitmap(const struct run *r, const struct repo *repo, bool *use)
 	if (r->a.use_bitmap)
 		*use = true;
 	/*
-	 * Do not use bitmaps if the arguments leave out packed objects, because
-	 * bitmaps do not tell which pack an object is in. Do not use bitmaps
-	 * with --path-walk either, because bitmaps have no paths.
+	 * Do not use bitmaps for a pack that is not made to be sent. For
+	 * example, a repack leaves out the objects of some packs, but bitmaps
+	 * do not tell which pack an object is in. Do not use bitmaps with
+	 * --path-walk either, because bitmaps have no paths.
 	 */
 	if (r->a.no_use_bitmap || r->newpack.make.grouping == PATH_GROUP_PATH ||
 	    !pack_objects_is_for_receiver(&r->a))

@@ -36,7 +36,7 @@ struct pack_objects_args {
 	struct filter_args filter;
 	bool stdin_packs, follow, cruft;
 	/*
-	 * The <mode> of --stdin-packs=<mode>, if there is no such mode;
+	 * The <mode> in --stdin-packs=<mode> if it is not a known mode;
 	 * otherwise NULL.
 	 */
 	const char *bad_stdin_packs;

@@ -56,9 +56,8 @@ struct place {
 	 */
 	const char *prefix;
 	/*
-	 * true: the working directory is in the git directory. In a work tree
-	 * (`prefix` is set), the top of the work tree is checked in place of
-	 * the working directory.
+	 * true: the git directory contains the working directory, or, if
+	 * `prefix` is set, the top of the work tree
 	 */
 	bool in_git_dir;
 	/*

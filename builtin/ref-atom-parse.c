@@ -132,9 +132,9 @@ static int unrecognized(const struct arg *arg)
 
 /*
  * Set the error that a field does not accept its argument. `from` points to the
- * part of the argument that is not known. If the field has an asterisk, the
- * message shows the asterisk before the name. So does stock Git for the fields
- * that use this function. Returns the error code.
+ * unknown part of the argument. If an asterisk precedes the field's name, the
+ * message shows it, as in stock Git's message about these fields. Returns the
+ * error code.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {

@@ -312,8 +312,8 @@ int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
 		      const char *name)
 {
 	/*
-	 * The names of the options in messages. NULL: the message does not say
-	 * whether the option was --contains or --no-contains, as in stock Git.
+	 * The names of the options in messages. NULL: as in stock Git, the
+	 * message is the same for --contains and --no-contains.
 	 */
 	static const char *const names[] = {"merged", "no-merged", NULL, NULL};
 	uint32_t nr;

@@ -20,9 +20,9 @@ static const struct {
 #define RULE_NR ARRAY_NR(rules)
 
 /*
- * Find the short name that rule `i` expands to `name`. The short name is a part
- * of `name`: sets *start to its first byte, and returns its length. Returns 0
- * if rule `i` cannot make `name`.
+ * Find the short name that rule `i` expands to `name`. This short name is a
+ * part of `name`. Sets *start to the first byte of the part, and returns the
+ * length of the part. Returns 0 if rule `i` cannot expand a name to `name`.
  */
 static size_t match_rule(const char **start, size_t i, const char *name)
 {

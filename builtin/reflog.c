@@ -47,7 +47,7 @@ struct run {
 	struct repo *repo; /* borrowed */
 	/* owned: the state for expiring reflogs; used only by "expire" */
 	struct reflog_expire *x;
-	/* "expire" only: the storage of refs was checked */
+	/* "expire" only: check_storage() was called before */
 	bool is_checked;
 	int code;
 };

@@ -22,8 +22,8 @@ void refs_report_print(void *ctx, const struct refs_report *report);
 
 /*
  * Callback of struct refs_check: prints "Checking <at>" on stderr. `at` says
- * what is checked next. The path of the file packed-refs is shortened, unless
- * GIT_DIR is absolute. `ctx` is a struct shown_path.
+ * what is checked next. If this is the file packed-refs, its path is printed as
+ * a relative path, unless GIT_DIR is absolute. `ctx` is a struct shown_path.
  */
 void refs_report_looking(void *ctx, const char *at);
 

@@ -52,8 +52,9 @@ void refs_report_looking(void *ctx, const char *at)
 	const char *git_dir = getenv("GIT_DIR");
 
 	/*
-	 * As in stock Git, only the path of packed-refs is shortened, and not
-	 * if the user gave GIT_DIR as an absolute path.
+	 * As in stock Git, a relative path is printed only for packed-refs. If
+	 * the user gave GIT_DIR as an absolute path, this path is absolute,
+	 * too.
 	 */
 	if (!path || strncmp(at, "packed-refs file ", 17) != 0 ||
 	    (git_dir && *git_dir == '/'))
@@ -185,9 +186,10 @@ static int run_exists(int argc, const char **argv, struct builtin_env *env)
 }
 
 /*
- * Append the path of the subdirectory `dir` of the git directory. The path
- * begins with the name by which the git directory was found, as in stock Git's
- * messages.
+ * Append the path of a subdirectory of the git directory as stock Git's
+ * messages show it. For example, the path begins with ".git" in a work tree,
+ * and with the value of GIT_DIR if this variable is set. `dir` is the full path
+ * of the subdirectory.
  */
 static int name_dir(struct buf *out, const struct repo *repo, const char *dir)
 {
@@ -207,10 +209,7 @@ static int name_dir(struct buf *out, const struct repo *repo, const char *dir)
 	return buf_printf(out, "%s%s", name, dir + strlen(repo->git_dir));
 }
 
-/*
- * What the reference-transaction hooks of a migration (git refs migrate) are
- * told.
- */
+/* State for the reference-transaction hooks that git refs migrate runs. */
 struct told {
 	const struct repo *repo;
 	const struct buf *changes; /* of the present state */

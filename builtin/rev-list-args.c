@@ -278,10 +278,10 @@ static int unknown_option(struct rev_list_run *r, const char *arg)
 }
 
 /*
- * Call this after a wrong argument, with its error in *r->err. Stock Git reads
- * standard input as soon as it sees "--stdin". So if "--stdin" came before the
- * wrong argument, an error in a line of standard input has precedence: it
- * replaces *r->err. Returns the code of the error.
+ * Call this after a wrong argument, when *r->err has the error about it. Stock
+ * Git reads standard input as soon as it sees "--stdin". So if "--stdin" came
+ * before the wrong argument, and a line of standard input is wrong, too, the
+ * error about the line replaces *r->err. Returns the code of the error.
  */
 static int prefer_line_error(struct rev_list_run *r)
 {
@@ -313,8 +313,9 @@ static int check_disk_usage(struct rev_list_run *r, int ret)
 }
 
 /*
- * Check whether --exclude-promisor-objects and a --missing that allows missing
- * objects are both given. As in stock Git, this error precedes all others.
+ * Refuse --exclude-promisor-objects together with a --missing that allows
+ * missing objects. As in stock Git, this error precedes all others. Returns 0
+ * or ERR_INVALID.
  */
 static int check_missing(struct rev_list_run *r, const char **argv)
 {

@@ -274,8 +274,9 @@ static int passes(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * Returns whether --filter-print-omitted prints an object that the filter
- * excludes. Objects that object:type excludes are not printed.
+ * Returns whether --filter-print-omitted lists an object of this type that the
+ * filter leaves out. An object that is left out because object:type names
+ * another type is not listed.
  */
 static bool is_omitted(const struct rev_list_run *r, enum object_type type)
 {
@@ -335,9 +336,10 @@ static bool needs_trees(const struct rev_list_run *r)
 }
 
 /*
- * Show an object that the walk over a tree has met. The filter applies to a
- * want that is met as an entry. The entries of a tree are skipped if neither
- * the tree nor any entry can be shown.
+ * Show an object that the walk over a tree has met. The filter does not apply
+ * to wants. But if the walk meets a want as an entry of a tree, the filter
+ * applies to this object, too. The entries of a tree are skipped only if they
+ * cannot change the output.
  */
 static int show_met(void *ctx, uint32_t obj_pos, enum object_type type,
 		    const char *path, size_t path_len, struct error *err)
@@ -549,8 +551,8 @@ static int show_all(struct showing *s, const uint32_t *commits, size_t nr)
 }
 
 /*
- * Add to the list of omitted objects: the objects that the walk without the
- * filter has found, but the walk with the filter has not.
+ * Add objects to the list of omitted objects: those that were found by the walk
+ * without a filter, but not by the walk with the filter.
  */
 static int note_rest(struct showing *s)
 {

@@ -22,8 +22,8 @@
 #include "walk/filtered.h"
 
 /*
- * Add a tip. If the bitmap index may answer the whole request, the commit is
- * not read now, because the answer may not need the commit.
+ * Add a tip. If the bitmap index may be used, the object is not read here,
+ * because an answer by the index may not need its content.
  */
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)
@@ -172,7 +172,10 @@ static int list_by_walk(struct rev_list_run *r)
 	return ret;
 }
 
-/* Count objects by walking, which needs neither order nor paths. */
+/*
+ * Count objects by a walk that finds neither the order nor the paths of
+ * objects.
+ */
 static int count_by_walk(struct rev_list_run *r)
 {
 	struct walk_result result = WALK_RESULT_INIT;

@@ -273,7 +273,11 @@ static int show_toplevel(const struct rev_parse *rp, const struct place *place)
 	return ret;
 }
 
-/* Handle options about the working directory. */
+/*
+ * Handle options about the position of the working directory, such as
+ * --show-prefix. Returns 1 if `arg` is such an option, 0 if not, or the negated
+ * exit code after printing an error.
+ */
 static int place_option(const struct rev_parse *rp, const char *arg)
 {
 	const struct repo *repo = rp->store.repo;

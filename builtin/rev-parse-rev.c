@@ -140,9 +140,9 @@ static size_t find_shorthand(const char *arg, enum shorthand *kind, size_t *nr)
 }
 
 /*
- * Print parents of a commit: parent `nr` for NOT_ONE, otherwise all parents.
- * `name` is the name of the commit. If options ask for names in place of ids,
- * the name of a parent is "<name>^<n>".
+ * Print parents of a commit: only parent `nr` if `kind` is NOT_ONE, otherwise
+ * all. `name` is the name of the commit. If options ask for names in place of
+ * ids, the name of a parent is "<name>^<n>".
  */
 static void show_parents(struct rev_parse *rp, const struct commit_view *view,
 			 const char *name, enum shorthand kind, size_t nr)

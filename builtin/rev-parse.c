@@ -412,7 +412,8 @@ static int take(struct rev_parse *rp, struct args *a, const char *arg)
 	if (!strcmp(arg, "--")) {
 		a->only_words = true;
 		/*
-		 * Print the separator "--" if revisions or files are requested.
+		 * Print the separator as if it were a file name, but only if
+		 * options or revisions are requested.
 		 */
 		if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
 			show_file(rp, arg);

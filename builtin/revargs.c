@@ -300,8 +300,10 @@ static int check_difference(struct rev_args *args, const struct range *range,
 }
 
 /*
- * Add both ends of a range to the wants and haves. Returns 1 or a negative
- * error code.
+ * Add both ends of a range. For <from>..<to>, `to` is a want and `from` is a
+ * have. For <left>...<right>, both are wants, and their merge bases are haves.
+ * If args->negate is set, wants and haves are exchanged. Returns 1 or a
+ * negative error code.
  */
 static int add_ends(struct rev_args *args, const struct range *range,
 		    struct error *err)
@@ -549,9 +551,9 @@ static int split_family(struct family *f, const char *arg)
 }
 
 /*
- * Keep the warnings in `notes`, to print them later. Drops the errors: if the
- * name does not name a commit, add_name() resolves the whole argument again,
- * and reports the errors.
+ * Append the warnings in `notes` to args->notes, to print them later. The
+ * errors in `notes` are dropped. If the name does not mean a commit, add_name()
+ * resolves the whole argument again, and reports the errors.
  */
 static int keep_warnings(struct rev_args *args, const struct buf *notes)
 {

@@ -162,9 +162,10 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 }
 
 /*
- * Split "fatal: <message>" off the standard error of stock Git. The message
- * goes to the end, because a name in the message may have several lines.
- * Returns the message without its newline, or NULL if there is no such line.
+ * Find the line that starts with "fatal: " in the standard error of stock Git.
+ * Returns the rest of the text after this prefix, without final newlines, or
+ * NULL if there is no such line. The rest may have several lines, because a
+ * name in the message may have several.
  */
 static const char *cut_fatal(struct buf *errors)
 {

@@ -192,15 +192,16 @@ int update_ref_value(struct oid *out, const struct store *store,
 	if (ret == ERR_IO || ret == ERR_CORRUPT || ret == ERR_NOMEM)
 		return ret;
 	/*
-	 * If the id is zero here, `name` is a ref whose value is a zero id, so
-	 * it names no object. Only a zero id that the user has typed means:
-	 * delete the ref.
+	 * If the id is zero, `name` is a ref whose value is the zero id. This
+	 * does not mean that the user wants to delete a ref: for that, the zero
+	 * id itself must be given. So the name counts as unresolved.
 	 */
 	return ret >= 0 && !oid_is_zero(out);
 }
 
 /*
- * Parse the argument s->arg as a value. `what` names the argument in messages.
+ * Parse s->arg, the new or old value of a ref, into *oid. `what` names the
+ * argument in messages. Returns 0, or prints an error and returns 128.
  */
 static int parse_value(struct session *s, const char *what, struct oid *oid)
 {

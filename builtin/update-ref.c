@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* git update-ref: changes one ref, or several refs by commands. */
+/* git update-ref: changes one ref, or runs the commands on standard input. */
 #include <stdio.h>
 #include <string.h>
 

@@ -105,8 +105,9 @@ static int check_unique(const struct pack *pack, struct error *err)
 }
 
 /*
- * Check an open pack, and print the requested lists. With -s, only prints the
- * numbers for each length of delta chains, as in stock Git.
+ * Check an open pack, and print the requested lists. With -s, objects are not
+ * checked, and only the number of objects for each length of delta chains is
+ * printed, as in stock Git.
  */
 static int verify_opened(const struct verify_pack_request *rq,
 			 const struct pack *pack, struct error *err)
