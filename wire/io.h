@@ -91,8 +91,9 @@ struct serve_io {
 	 * on *summary measures nothing. The owner of the serve_io calls
 	 * summary_end() when the bytes are sent or lost.
 	 *
-	 * In all other cases the function returns false. If written bytes did
-	 * not reach the peer, it subtracts them from summary->tap.bytes_sent.
+	 * Otherwise, the function returns false. Before that, it subtracts
+	 * bytes that were written but did not reach the peer from
+	 * summary->tap.bytes_sent.
 	 */
 	bool (*end_later)(void *ctx, struct summary *summary, bool has_failed);
 };

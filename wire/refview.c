@@ -78,8 +78,8 @@ static bool is_under(const char *name, const char *pattern)
 }
 
 /*
- * Returns whether a ref name matches the pattern of a hide rule. There may be a
- * hundred rules, and comparing one byte first rejects nearly all of them.
+ * Returns whether a ref name matches the pattern of a hide rule. Compares one
+ * byte first, which rejects nearly all rules. There may be a hundred of them.
  */
 static bool rule_matches(const struct refview_rule *rule, const char *name,
 			 size_t len)
@@ -276,10 +276,11 @@ static int add_bounds(struct refview *view, size_t *nr,
 }
 
 /*
- * Fill view->bounds: the names at which the decision of a hide rule may change.
- * The decision may also change at the start and at the end of the namespace.
- * Inside the namespace, a rule is compared with names without the prefix of the
- * namespace; outside, with full names. Returns 0 or ERR_NOMEM.
+ * Fill view->bounds with the names at which "hidden" may change to "visible" or
+ * back: the start and the end of the names that a rule matches. The start and
+ * the end of the namespace are also such names, because rules are compared with
+ * names without the namespace's prefix inside the namespace, and with full
+ * names outside. Returns 0 or ERR_NOMEM.
  */
 static int find_bounds(struct refview *view)
 {

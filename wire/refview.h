@@ -26,8 +26,8 @@ struct refview_rule {
 	/* true: the pattern began with "!": matching refs are visible */
 	bool is_exposed;
 	/*
-	 * true: the pattern began with "^": it is compared with full names,
-	 * with the prefix of the namespace
+	 * true: the pattern began with "^". It is compared with full names,
+	 * which begin with the prefix of the namespace.
 	 */
 	bool is_full;
 };

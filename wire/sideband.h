@@ -80,7 +80,10 @@ void sideband_init(struct sideband *sb, struct pktline_writer *out,
 		   enum sideband_mode mode);
 void sideband_release(struct sideband *sb);
 
-/* Start (true) or stop (false) dropping progress and keep-alive packets. */
+/*
+ * true: from now on, drop progress and keep-alive packets; false: send them
+ * again
+ */
 void sideband_hold(struct sideband *sb, bool is_held);
 
 /*

@@ -53,7 +53,7 @@ struct visible {
 	struct oidset hints;
 	bool has_head; /* hints.oids[0] is HEAD */
 	bool hints_are_done;
-	/* number of walks so far that looked for one commit */
+	/* number of walks so far, each of which looked for a single commit */
 	unsigned walk_nr;
 	/* indexed by obj_pos: visible objects that are not in `answer` */
 	struct bitset found;
@@ -261,9 +261,9 @@ static int sort_tips(struct visible *v, struct error *err)
 }
 
 /*
- * If has_head is set, the first hint is the object of HEAD: load it into
- * v->head. Otherwise, or if v->head has a commit already, do nothing. Returns 0
- * or a negative error code.
+ * Load the object of HEAD into v->head, if has_head is set (the first hint is
+ * the object of HEAD) and v->head has no commit yet. Returns 0 or a negative
+ * error code.
  */
 static int sort_head(struct visible *v, struct error *err)
 {
@@ -322,11 +322,12 @@ static int ask(struct visible *v, const struct walk_tips *tips,
 }
 
 /*
- * Mark more objects as visible. The first call marks what HEAD reaches: most
- * requests are for such objects, and there may be many other refs. The second
- * call marks what all refs reach. If `extent` is EXTENT_COMMITS, only commits
- * are marked, unless there is a bitmap index. Returns 0 (also if history is
- * broken) or ERR_NOMEM.
+ * Mark more objects as visible. The first call marks what HEAD reaches, because
+ * most requests are for such objects, and there may be many other refs. The
+ * first call marks nothing without a bitmap index. The second call marks what
+ * all refs reach. If `extent` is EXTENT_COMMITS, only commits are marked,
+ * unless there is a bitmap index. Returns 0 (also if history is broken) or
+ * ERR_NOMEM.
  */
 static int explore(struct visible *v, enum extent extent, struct error *err)
 {
@@ -495,8 +496,8 @@ static int mark_trees(struct visible *v, const struct oid *commits, size_t nr,
 }
 
 /*
- * Returns whether a hint, a commit that a caller named, can be used: a ref must
- * point to the commit.
+ * A hint is a commit that a caller named. Returns whether the hint can be used,
+ * because a ref points to this commit.
  */
 static bool is_good(struct visible *v, const struct oid *hint)
 {
