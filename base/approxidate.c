@@ -436,8 +436,8 @@ static void set_moment(struct guess *g, int64_t seconds)
 
 /*
  * Fills in the day, month and year that the text did not set, from the present
- * date. If the text has a month but no year, a month after the present month is
- * a month of last year, and any other month is one of this year.
+ * date. If the text has a month but no year, the last such month is meant: a
+ * later month than the present one belongs to last year.
  */
 static void fill_date(struct guess *g, struct tm *tm)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Features of the processor. The C library tells them if it is glibc 2.33 or
- * later, otherwise the compiler does.
+ * Finds out the features of the processor, from the C library if it is glibc
+ * 2.33 or later, otherwise from the compiler's functions.
  */
 #include "base/cpu.h"
 

@@ -31,8 +31,8 @@ static inline bool varint_take(struct cursor *c, uint64_t *out)
 	v = byte & 0x7f;
 	while (byte & 0x80) {
 		/*
-		 * If v has this value or more, (v + 1) << 7 does not fit into
-		 * 64 bits.
+		 * If v is UINT64_MAX >> 7 or more, (v + 1) << 7 does not fit
+		 * into 64 bits.
 		 */
 		if (v >= UINT64_MAX >> 7 || !cursor_u8(&t, &byte))
 			return false;

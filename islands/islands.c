@@ -143,8 +143,8 @@ static int add_refs(struct layering *l, struct refs *refs,
 }
 
 /*
- * Puts the parents of each commit into the layer of the commit, if they are in
- * a later layer.
+ * If a parent of a commit is in a later layer than the commit, moves the parent
+ * into the commit's layer.
  */
 static void mark_parents(struct layering *l)
 {

@@ -37,8 +37,8 @@ int network_member_open(struct repo **out, const struct network *network,
 	options.path = path.data;
 	ret = repo_open(out, &options, err);
 	/*
-	 * Lock files contain the process id. After a process was killed,
-	 * messages about its lock files name the process.
+	 * Lock files contain the process id. So a message about a lock file
+	 * that a killed process has left can name this process.
 	 */
 	if (!ret)
 		(*out)->share |= SYS_SHARE_PID;

@@ -33,7 +33,7 @@ enum network_link {
 	NETWORK_LINK_NONE, /* there are no alternates */
 	/* the only alternate is the shared store */
 	NETWORK_LINK_STORE,
-	/* info/alternates has another alternate, which may not exist */
+	/* info/alternates has another alternate; perhaps it does not exist */
 	NETWORK_LINK_OTHER,
 };
 

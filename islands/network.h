@@ -52,11 +52,11 @@
 enum network_state {
 	/* no operation: the repository is a member */
 	NETWORK_MEMBER,
-	/* a fork is not complete: the repository may not exist */
+	/* a fork is not complete; perhaps there is no repository yet */
 	NETWORK_FORKING,
 	/*
-	 * an add is not complete: the repository may not borrow from the store
-	 * yet
+	 * an add is not complete; perhaps the repository does not borrow from
+	 * the store yet
 	 */
 	NETWORK_ADDING,
 	/*

@@ -17,8 +17,8 @@ struct compaction {
 	/* owned: lock files of the tables that are merged */
 	struct sys_tempfile *locks;
 	/*
-	 * true: if another process holds a lock, the compaction fails. false:
-	 * the compaction then merges nothing and succeeds.
+	 * What happens if another process holds a lock. true: the compaction
+	 * fails. false: the compaction merges nothing and succeeds.
 	 */
 	bool patient;
 };

@@ -31,9 +31,9 @@ struct reftable_source {
 struct reftable_merged {
 	struct reftable_source *sources; /* owned */
 	/*
-	 * owned array of the sources that have a next record. The record to
-	 * return next is that of the last source: sorted by descending key, and
-	 * for equal keys with the newest table last.
+	 * owned array of the sources that have a next record, sorted by the
+	 * keys of these records in descending order. For equal keys, the newest
+	 * table is last. The record of the last source is returned next.
 	 */
 	struct reftable_source **waiting;
 	size_t source_nr, waiting_nr;

@@ -32,8 +32,9 @@ static bool is_below(const char *dir, const char *ceiling)
 
 /*
  * Sets *out to the length of the longest directory in GIT_CEILING_DIRECTORIES
- * above `dir`, or to 0 if there is none. Symlinks are not resolved in entries
- * after an empty entry. Returns 0 or ERR_NOMEM.
+ * above `dir`, or to 0 if there is none. Symlinks are resolved in the entries
+ * of the variable, but not in those after the first empty entry. Returns 0 or
+ * ERR_NOMEM.
  */
 static int ceiling_len(size_t *out, const char *dir)
 {
@@ -243,8 +244,9 @@ int repo_enter(struct repo_place *place, const char *path, bool exact,
 	int ret = 0;
 
 	/*
-	 * If `base` is NULL, memory ran out. But for a path "~name", the reason
-	 * is usually that there is no such user. Then no repository is found.
+	 * `base` is NULL if memory ran out. It is also NULL for a path "~name"
+	 * if there is no such user. So for a path that starts with "~", report
+	 * that there is no repository.
 	 */
 	if (!base && *path != '~')
 		return error_nomem(err);

@@ -131,9 +131,9 @@ static int advise_ignored(const struct hook_runner *runner,
 }
 
 /*
- * Finds out whether this process may execute the file at `path`, which starts
- * in `dir`. Returns 1 if so, 0 if there is no file, ERR_DENIED if not, or
- * ERR_NOMEM.
+ * Finds out whether this process may execute the file at `path`. A relative
+ * path starts in `dir`. Returns 1 if so, 0 if there is no file, ERR_DENIED if
+ * not, or ERR_NOMEM.
  */
 static int look_at(const char *path, const char *dir)
 {

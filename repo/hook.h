@@ -47,13 +47,13 @@ struct hook_runner {
 	void (*advise)(void *ctx, const char *text);
 	void *ctx;
 	/*
-	 * Borrowed: all text that advise() got. Each text is given only once.
-	 * NULL: advise() gets each text each time.
+	 * Borrowed: collects the texts that advise() got, so that advise() gets
+	 * the same text only once. NULL: it may get a text several times.
 	 */
 	struct buf *advice;
 	/*
-	 * The directory in which the programs run, where the relative paths of
-	 * hooks start. NULL: the working directory of this process.
+	 * The directory in which the hooks run. Relative paths of hooks start
+	 * in this directory. NULL: the working directory of this process.
 	 */
 	const char *dir;
 };

@@ -88,8 +88,8 @@ int repo_enter(struct repo_place *place, const char *path, bool exact,
 	       struct error *err);
 
 /*
- * Returns 0 if the owner of the place or safe.directory allows its use,
- * ERR_DENIED if not, or another error code.
+ * Returns 0 if this user may use the repository, because the user owns it or
+ * safe.directory allows it. Returns ERR_DENIED if not, or another error code.
  */
 int repo_check_owner(const struct repo_place *place, struct error *err);
 

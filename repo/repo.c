@@ -142,8 +142,9 @@ static int set_configured(struct repo *repo, const struct config *own,
 }
 
 /*
- * Sets the work tree to `path`, from GIT_WORK_TREE or the search for a
- * repository. The directory may not exist. Returns 0 or ERR_NOMEM.
+ * Sets the work tree to `path`, which comes from GIT_WORK_TREE or from the
+ * search for a repository. The directory need not exist. Returns 0 or
+ * ERR_NOMEM.
  */
 static int set_worktree(struct repo *repo, const char *path, struct error *err)
 {
@@ -214,9 +215,9 @@ static int choose_worktree(struct repo *repo, const struct repo_place *place,
 }
 
 /*
- * Checks that the parent directory of `path`, a directory for refs, exists.
+ * `path` is a directory for refs. Checks that its parent directory exists.
  * Without this check, all refs would seem to be absent. Returns 0, ERR_MISSING
- * if the directory does not exist, or ERR_NOMEM.
+ * if the parent does not exist, or ERR_NOMEM.
  */
 static int check_parent(const char *path, struct error *err)
 {

@@ -60,8 +60,9 @@ struct repo {
 	/* owned: path of the work tree; NULL: there is none */
 	char *worktree;
 	/*
-	 * true: GIT_DIR, GIT_WORK_TREE or core.worktree determines `worktree`,
-	 * so it is in use even if the working directory is in the git directory
+	 * true: GIT_DIR, GIT_WORK_TREE or core.worktree determines `worktree`.
+	 * The work tree is then in use even if the working directory is in the
+	 * git directory.
 	 */
 	bool worktree_is_set;
 	enum hash_algo algo;
