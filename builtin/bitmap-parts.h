@@ -58,8 +58,8 @@ struct bitmap_repeat {
 /*
  * Parse a fetch from the log of requests. `text`: the description of the fetch,
  * as it is in the log. NULL: read a record of the log from standard input.
- * Prints a warning if the description lacks ids. Returns 0, ERR_INVALID if the
- * description is malformed, or another negative error code.
+ * Prints a warning if the log has left out some ids of the fetch. Returns 0,
+ * ERR_INVALID if the description is malformed, or another negative error code.
  */
 int bitmap_repeat_load(struct bitmap_repeat *r, const struct repo *repo,
 		       const char *text, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git bitmap stats: prints the cost and the coverage of the bitmap index in
- * use.
+ * git bitmap stats: prints facts about the bitmap index in use, such as the
+ * number of commits that a walk from the tips visits until it finds bitmaps.
  */
 #include <inttypes.h>
 #include <stdio.h>

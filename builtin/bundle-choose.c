@@ -161,10 +161,10 @@ static bool is_excluded(const struct choice *c, size_t want)
 /* ---- refs */
 
 /*
- * Add the ref that an argument names to the refs of the bundle. If the argument
- * is the full name of a symbolic ref, the ref is listed under this name. For
- * any other name of a symbolic ref, its target is listed. A name that may mean
- * several refs is left out.
+ * An argument names a ref: add this ref to the refs of the bundle. If the
+ * argument is the full name of a symbolic ref, the ref is listed under this
+ * name. For any other name of a symbolic ref, its target is listed. A name that
+ * may mean several refs is left out.
  */
 static int add_ref(struct choice *c, const char *arg)
 {

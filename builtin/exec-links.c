@@ -158,9 +158,9 @@ static int make_link(const struct maker *m, const char *name,
 
 /*
  * Make the entry `name` of the new directory from the entry of this name in
- * m->from. In our own exec-path directory, only links to "git" are copied, and
- * other entries are skipped. In the directory of stock Git, each entry gets a
- * link.
+ * m->from. If m->from is the exec-path directory of stock Git, makes a link to
+ * the entry. If m->from is our own exec-path directory, copies a link to "git",
+ * and skips any other entry.
  */
 static int link_entry(void *ctx, const char *name)
 {

@@ -26,7 +26,7 @@
 
 struct search {
 	const char *command; /* for messages */
-	/* the new value of GITREACH_TRAIL */
+	/* the value of GITREACH_TRAIL for the program to execute */
 	struct buf trail;
 	/* our exec-path directory; empty if there is none */
 	struct buf ours;

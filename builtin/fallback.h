@@ -18,7 +18,7 @@
  * The variable holds four kinds of words:
  *
  *	2           gitreach has executed stock Git twice, one inside the other
- *	=1234:gc    process 1234 became stock Git to run `git gc`
+ *	=1234:gc    process 1234 has executed stock Git to run `git gc`
  *	fe01:1a2b   device and inode of a file that is known to be ours
  *	?           we asked stock Git for its exec path or its version
  *

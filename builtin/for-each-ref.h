@@ -149,7 +149,7 @@ enum ref_format_quote {
 };
 
 struct ref_format_piece {
-	/* owned: literal text; NULL if the piece is a field */
+	/* owned: literal text; NULL: this piece of the format is a field */
 	char *text;
 	size_t len;
 	struct ref_atom atom; /* a field */

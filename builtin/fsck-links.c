@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fsck: collects the roots, and prints the results of the check of links. */
+/*
+ * fsck: collects the roots, and prints the problems that are found when the
+ * links between objects are followed.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

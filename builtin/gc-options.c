@@ -105,10 +105,10 @@ static int load_date(const char **out, const char *key, const char *otherwise,
 }
 
 /*
- * Check gc.reflogExpire at once: a wrong value stops the command before
- * anything was changed. A later step uses the value. As in stock Git, three
- * things are not checked: a key without value, gc.reflogExpireUnreachable, and
- * the keys for single refs.
+ * Check gc.reflogExpire before anything is changed, although only a later step
+ * uses it. A wrong value stops the command. As in stock Git, three things are
+ * not checked: a key without value, gc.reflogExpireUnreachable, and the keys
+ * for single refs.
  */
 static int check_reflog_expire(const struct config *config, int64_t now,
 			       struct error *err)

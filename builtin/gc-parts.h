@@ -89,15 +89,15 @@ int gc_borrows_graph(const struct repo *repo, struct error *err);
 /* ---- gc-lock.c */
 
 /*
- * Locking for `git gc`, so that only one runs at a time, and the log of a gc in
- * the background.
+ * Locking for `git gc`, so that only one gc runs at a time, and the log of a gc
+ * in the background.
  *
- * 	<git dir>/gc.pid   "<process number> SP <host name>", while gc runs
- * 	<git dir>/gc.log   standard error of a gc in the background; removed by
- * 	                   the next gc that succeeds
+ *	<git dir>/gc.pid   "<process number> SP <host name>", while gc runs
+ *	<git dir>/gc.log   standard error of a gc in the background; removed by
+ *	                   the next gc that succeeds
  *
- * gc.pid is valid for twelve hours. On the host that it names, it is valid only
- * while the process exists.
+ * gc.pid is valid for twelve hours. On the host that gc.pid names, it is valid
+ * only while the process exists.
  */
 
 /*

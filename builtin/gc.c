@@ -73,8 +73,8 @@ static int expire_reflogs(struct run *r)
 }
 
 /*
- * Add to the call of git repack the options for packs that stay as they are
- * (--keep-largest-pack, gc.bigPackThreshold).
+ * Add the options about packs that stay as they are (--keep-largest-pack,
+ * gc.bigPackThreshold) to the call of git repack.
  */
 static int add_kept(struct run *r, struct child_words *w)
 {
@@ -218,8 +218,8 @@ static int run_step(struct run *r, int (*step)(struct run *r))
 	if (ret != ERR_PEER || step == prune || step == write_commit_graph)
 		return ret;
 	/*
-	 * If repack failed, objects may be damaged, and gc stops. gc goes on if
-	 * repack failed only because another process holds the lock of the
+	 * Stop after a failed repack, because objects may be damaged. But go on
+	 * if repack failed only because another process holds the lock of the
 	 * multi-pack-index.
 	 */
 	locked = is_repack ? is_midx_locked(r->repo) : 1;

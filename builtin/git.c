@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git: applies the options before the command's name, then runs one of our
- * commands, or executes stock Git for any other.
+ * commands, or executes stock Git for any other command.
  *
  * The options change the directory and the environment of this process. The
  * variables are those of stock Git. Our commands, stock Git and their children

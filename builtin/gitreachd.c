@@ -619,8 +619,8 @@ static int run(int argc, const char **argv, struct builtin_env *env)
 		goto out;
 	}
 	/*
-	 * Copy argv before parsing reorders the words: a successor gets all of
-	 * them in the original order.
+	 * Copy argv before parsing reorders the words: a successor gets the
+	 * words in the original order.
 	 */
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	code = parse(&a, argc, argv);

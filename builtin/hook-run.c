@@ -153,7 +153,10 @@ static void place_release(struct place *place)
 struct running {
 	const struct hook_call *call;
 	struct place place;
-	/* text for the standard input; made when the first hook runs */
+	/*
+	 * what each hook reads from standard input; set before the first hook
+	 * runs
+	 */
 	struct buf input;
 };
 

@@ -21,8 +21,8 @@ struct hook_call {
 	int (*describe)(void *ctx, struct buf *out);
 	void *ctx;
 	/*
-	 * All advice about hooks that was printed so far: see struct
-	 * hook_runner. NULL: print all advice.
+	 * Collects the advice about hooks that was printed, so that no advice
+	 * is printed twice. NULL: print all advice.
 	 */
 	struct buf *advice;
 };

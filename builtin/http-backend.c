@@ -72,7 +72,7 @@ static int set_protocol(void)
 /* The repository of a request, opened for it. */
 struct place {
 	struct builtin_env *env;  /* borrowed */
-	struct serving_copy copy; /* for a push into a copy */
+	struct serving_copy copy; /* for a push into a local copy */
 };
 
 static int enter(void *ctx, const char *path, const struct repo **repo,

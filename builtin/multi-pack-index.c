@@ -433,8 +433,8 @@ static int write_again(struct object_dir_call *call)
  * pack was written, 0 if not, or a negative error code.
  *
  * Sets *packing to whether this function has begun to make the new pack. Stock
- * Git makes the pack in a child process, and prints one more message if this
- * process fails. So the caller needs *packing to print the same messages.
+ * Git makes the pack in a child process, and prints one more message if the
+ * child fails. So the caller needs *packing to print the same messages.
  */
 static int repack_now(const struct call *c, bool *packing, struct error *err)
 {

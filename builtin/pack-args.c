@@ -66,10 +66,9 @@ void pack_args_check_islands(struct pack_args *args,
 }
 
 /*
- * Apply the options to *grouping: how objects are grouped for the delta search.
- * At first, *grouping has the value of the configuration. --path-walk and
- * --no-path-walk replace it. If objects are still not grouped,
- * --name-hash-version=2 groups them.
+ * *grouping says how objects are grouped for the delta search. On entry, it has
+ * the value of the configuration. --path-walk and --no-path-walk replace this
+ * value. If objects are then not grouped, --name-hash-version=2 groups them.
  */
 static void apply_grouping(enum path_grouping *grouping,
 			   const struct pack_args *args)

@@ -15,11 +15,11 @@
 
 #define PACK_ARGS_UNSET UINT64_MAX
 
-/* The values of the options on the command line. */
+/* Values of the options that repack and pack-objects share. */
 struct pack_args {
 	/*
-	 * The values of the options. INT64_MIN: the option is not given.
-	 * Negative values can be given, too.
+	 * INT64_MIN: the option is not given; other values are those that the
+	 * user gave, also negative ones
 	 */
 	int64_t window, depth, threads;
 	/* sizes in bytes; PACK_ARGS_UNSET: the option is not given */

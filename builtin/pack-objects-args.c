@@ -45,8 +45,8 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 	}
 
 /*
- * Callback for --stdin-packs=<mode>. If there is no such mode, only keeps its
- * name. The command fails later, so that its exit code is 128 as in stock Git.
+ * Callback for --stdin-packs=<mode>. Only keeps the name of an unknown mode.
+ * The command fails later, so that its exit code is 128 as in stock Git.
  */
 static int take_stdin_packs(void *value, const char *arg)
 {

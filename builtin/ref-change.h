@@ -61,8 +61,8 @@ int ref_changer_fail(const struct ref_changer *changer, const char *prefix,
 
 /*
  * Runs the reference-transaction hooks. `describe_changes` appends the lines
- * that hooks read. `advice` has the advice about hooks that was printed before
- * (see struct hook_runner).
+ * that hooks read. `advice` collects the advice about hooks that was printed,
+ * so that no advice is printed twice.
  *
  * Returns 0 if no hook has refused. Returns 1 if a hook has refused; *err then
  * has the message of stock Git. Otherwise returns a negative error code. In the

@@ -139,9 +139,9 @@ static int check_storage(struct run *r)
 
 /*
  * Expires the reflog of a ref. If this fails, prints an error and sets r->code.
- * Returns 1 to stop, as stock Git does: the storage of refs is damaged, or
- * --stale-fix is given and the error is not ERR_DENIED (the reflog is locked,
- * for example). Otherwise returns 0 to go on with other reflogs.
+ * Returns 1 if no other reflog may be expired, as in stock Git: if the storage
+ * of refs is damaged, or if --stale-fix is given and the error is not
+ * ERR_DENIED (for example, the reflog is locked). Otherwise returns 0.
  */
 static int expire_one(void *ctx, const char *name)
 {

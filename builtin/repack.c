@@ -24,7 +24,7 @@
 
 static const char usage_text[] = "git repack [<options>]";
 
-/* The values of the options on the command line. */
+/* The arguments of git repack. */
 struct args {
 	struct pack_args packing;
 	/*

@@ -31,8 +31,8 @@ static bool is_member(const char *name)
 }
 
 /*
- * Callback for --by=<member>: adds a table by this member. For --no-by, removes
- * all tables.
+ * Callback for --by=<member>: adds a table of requests, grouped by this member
+ * of their records. For --no-by, removes all tables.
  */
 static int take_by(void *value, const char *arg)
 {

@@ -56,7 +56,10 @@ struct serving_names {
  */
 struct summary_about serving_about(char address[SYS_ADDRESS_MAX]);
 
-/* Fill in *names. Returns 0, or prints an error and returns 128. */
+/*
+ * Set the names that this process sends to clients. Returns 0, or prints an
+ * error and returns 128.
+ */
 int serving_names_load(struct serving_names *names,
 		       const struct builtin_env *env);
 void serving_names_release(struct serving_names *names);

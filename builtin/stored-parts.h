@@ -56,8 +56,9 @@ void stored_place_close(struct stored_place *place);
 
 /*
  * Open the local copies in the cache directory `dir`, which belongs to the
- * store. The files of the cache have at most `budget` bytes; 0: no limit.
- * Returns 0 with *out owned by the caller, or prints an error and returns 128.
+ * store. All files of the cache together have at most `budget` bytes; 0: no
+ * limit. Returns 0 with *out owned by the caller, or prints an error and
+ * returns 128.
  */
 int stored_place_copies(struct stored_copies **out,
 			const struct stored_place *place, const char *dir,

@@ -556,8 +556,8 @@ static int do_prepare(struct session *s)
 
 /*
  * With --batch-updates: print the queued changes that were refused, and the
- * reasons. As stock Git, print the zero id for a value that is the target of a
- * symbolic ref.
+ * reasons. As in stock Git, a value that is the target of a symbolic ref is
+ * printed as the zero id.
  */
 static void print_rejected(const struct session *s)
 {
