@@ -413,7 +413,7 @@ struct guess {
 	int64_t number;
 	/*
 	 * true: "noon" or "tea" was read, but this hour of today is still in
-	 * the future, so the date is the day before
+	 * the future, so yesterday is meant
 	 */
 	bool back_a_day;
 	bool is_understood;
@@ -500,8 +500,8 @@ static void set_day(struct guess *g, int day)
 }
 
 /*
- * Uses the last number read as a day, a month or a year. No unit has followed
- * this number.
+ * Uses the last number read as a day, a month or a year, because no unit has
+ * followed it.
  */
 static void settle_number(struct guess *g)
 {

@@ -125,7 +125,7 @@ uint32_t island_sets_count(const struct island_sets *sets, uint32_t set);
 enum islands_layer {
 	/* objects that HEAD reaches, and tags of these objects */
 	ISLANDS_LAYER_HEAD,
-	/* objects that only refs/heads/ and refs/tags/ reach */
+	/* objects that branches or tags reach, but HEAD does not */
 	ISLANDS_LAYER_BRANCHES,
 	ISLANDS_LAYER_REST,
 	ISLANDS_LAYER_NR,

@@ -96,8 +96,9 @@ static int mark_object(struct marking *p, uint32_t obj_pos, uint32_t set)
 /*
  * For a partial clone: returns whether an object and all objects below it can
  * be skipped. They can be skipped if the object is missing or in a promisor
- * pack, or if it already has all islands of p->set. While the tip island is
- * marked too (p->is_a_tip), the islands do not count.
+ * pack, or if it already has all islands of p->set. But while the tip island is
+ * marked too (p->is_a_tip), an object is not skipped because of the islands
+ * that it has.
  */
 static bool is_to_skip(const struct marking *p, uint32_t obj_pos)
 {
@@ -414,9 +415,9 @@ static int by_sum(const void *a, const void *b)
 
 /*
  * Returns the number of islands of references. Islands whose references have
- * the same values count as one. For each island, the first 8 bytes of the ids
- * are added up. Islands with equal sums are taken to have the same values.
- * `sums` has room for p->ref_nr sums, and is sorted.
+ * the same values count as one. For each island, the first 8 bytes of its
+ * references' ids are added up. Islands with equal sums are taken to have the
+ * same values. `sums` has room for p->ref_nr sums, and is sorted.
  */
 static size_t count_different(struct marking *p, uint64_t *sums)
 {

@@ -117,8 +117,8 @@ static int lock_tables(struct compaction *c, struct error *err)
 		if (ret < 0)
 			return ret;
 		/*
-		 * The descriptors of the lock files are closed, because there
-		 * may be many tables.
+		 * Close the descriptor of the lock file, because there may be
+		 * many tables. The lock is kept.
 		 */
 		sys_close(c->locks[i].fd);
 		c->locks[i].fd = -1;

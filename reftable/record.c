@@ -134,7 +134,7 @@ bool reftable_log_take(struct cursor *c, struct reftable_log *log,
 	log->name_len = key->len - REFTABLE_LOG_TAIL_LEN;
 	/*
 	 * The key of a reflog entry is a name without NUL, then a NUL and the
-	 * index.
+	 * update index.
 	 */
 	if (memchr(log->name, '\0', log->name_len) ||
 	    log->name[log->name_len] != '\0')

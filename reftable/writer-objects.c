@@ -133,8 +133,8 @@ static int put_object(struct reftable_writer *w, size_t from, size_t to,
 				  nr > COUNT_MAX ? 0 : (unsigned)nr,
 				  w->value.data, w->value.len, err);
 	/*
-	 * A list that is too long for a block is written as an empty list,
-	 * which makes readers search all blocks.
+	 * A list of offsets that is too long for a block is written as an empty
+	 * list. An empty list makes readers search all blocks of refs.
 	 */
 	if (!ret)
 		ret = reftable_writer_add(w, REFTABLE_OBJECTS, key, id_len, 0,

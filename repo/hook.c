@@ -15,8 +15,8 @@
 static const char hooks_path[] = "core.hookspath";
 
 /*
- * Makes the path of a hook relative to the directory `dir`, in which the hook
- * runs, if `dir` is the repository or its work tree. The path appears in error
+ * If `dir`, the directory in which the hook runs, is the repository or its work
+ * tree, makes the path of the hook relative to `dir`. The path appears in error
  * messages, and clients of a server should not see the server's directories.
  */
 static void shorten(char *path, const struct repo *repo, const char *dir)
@@ -174,8 +174,8 @@ int repo_hook_find(char **path, const struct repo *repo, const char *name,
 /* ---- hooks that are commands in the configuration */
 
 /*
- * The events of githooks(5). A configured hook (hook.<name>.*) may not have one
- * of these names.
+ * The events of githooks(5). A configured hook (hook.<name>.*) must not have
+ * one of these names.
  */
 static const char *const events[] = {
 	"applypatch-msg",

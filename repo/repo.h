@@ -236,8 +236,8 @@ enum repo_fsync_component {
 	REPO_FSYNC_INDEX = 1 << 4,
 	REPO_FSYNC_REFERENCE = 1 << 5,
 	/*
-	 * core.fsync has no name for this component alone: its name "reference"
-	 * also covers packed-refs
+	 * packed-refs: core.fsync has no name for this component alone, but
+	 * "reference" covers it, too
 	 */
 	REPO_FSYNC_PACKED_REFS = 1 << 6,
 };

@@ -10,7 +10,7 @@
 #include "sys/spawn.h"
 #include "sys/tempfile.h"
 
-/* limit of the output in bytes that is read from a program */
+/* maximum number of bytes that are read of a program's output */
 enum { OUTPUT_MAX = 1 << 16 };
 
 /* A running verification. All fields except `out` are borrowed. */
