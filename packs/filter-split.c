@@ -89,10 +89,10 @@ static int pass(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Mark all numbered objects as seen, except those that the enumeration has
- * found. So the walk skips objects that are missing, excluded or in a promisor
- * pack. They have numbers, too: the enumeration has read all found trees, and
- * has given a number to each of their entries. Returns 0 or ERR_NOMEM.
+ * The enumeration has read all found trees, and has given a number to each of
+ * their entries, also to objects that are missing, excluded or in a promisor
+ * pack. Mark all numbered objects as seen, except those that the enumeration
+ * has found. So the walk visits only found objects. Returns 0 or ERR_NOMEM.
  */
 static int exclude_others(struct local *l, const struct filter_split *split)
 {
@@ -176,8 +176,9 @@ static void pass_others(struct local *l, const struct filter_split *split,
 }
 
 /*
- * Set *spared to the wants that pass the filter in any case, if the walk does
- * not meet them as entries of other wants. Returns 0 or a negative error code.
+ * Set *spared to the wants that pass even if the filter would leave them out. A
+ * wanted tree is not in this set if it is the root tree of a found commit.
+ * Returns 0 or a negative error code.
  */
 static int spare_wants(struct bitset *spared, const struct filter_split *split,
 		       struct error *err)

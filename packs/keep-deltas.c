@@ -104,8 +104,8 @@ struct keeping {
 	/* the file of kept deltas before the repack */
 	struct kept_deltas old;
 	/*
-	 * the distance of the older tree whose pairs are being listed, in
-	 * first-parent commits before HEAD
+	 * number of first-parent commits from HEAD back to the older tree whose
+	 * pairs are being listed
 	 */
 	uint32_t step;
 	struct keep_pair *pairs; /* owned */
@@ -404,10 +404,9 @@ static int take_old(struct keeping *k, const struct keep_pair *pair)
 }
 
 /*
- * Returns the maximum number of bytes of a delta, before it is deflated. A
- * delta is kept only if it deflates to half of the stored bytes of the target
- * or less. Deltas deflate to half of their size at best. So a delta with more
- * bytes than are stored cannot be kept.
+ * Returns the maximum number of inflated bytes of a delta. A longer delta
+ * cannot be kept: a delta deflates to half of its size at best, and must
+ * deflate to at most half of the bytes that the pack stores for the target.
  */
 static size_t max_delta(const struct keep_pair *pair)
 {
@@ -543,9 +542,10 @@ static size_t choose(struct sort_item *order, size_t nr,
 
 /*
  * Returns the rank of a pair; pairs of low rank are handled first. The rank is
- * the cost, divided by the stored bytes of the target, times the step. So pairs
- * with small steps come first. They serve clients that are few commits behind.
- * Such a client gets few bytes, so each saved byte counts more.
+ * the cost per stored byte of the target, multiplied by the pair's step (the
+ * age of the older version, in commits). So pairs with small steps come first.
+ * They serve clients that are few commits behind. Such a client gets few bytes,
+ * so each saved byte counts more.
  */
 static uint64_t rank(const struct keep_pair *pair)
 {

@@ -85,10 +85,10 @@ struct keep_options {
 
 /*
  * Write objects/info/deltas. If repack.keptDeltas is 0, or there are no deltas,
- * the file is removed. Returns 0 or a negative error code. Cost: the
- * directories of HEAD that differ from older ones are read. New deltas are made
- * for a limited number of bytes, which depends on the number of objects in the
- * pack.
+ * the file is removed. Returns 0 or a negative error code. Cost: reads the
+ * directories in which HEAD's tree differs from an older tree, and makes a
+ * limited number of new deltas. The limit grows with the number of objects in
+ * the pack.
  */
 int keep_deltas(const struct repo *repo, const struct keep_options *options,
 		struct error *err);
@@ -161,8 +161,8 @@ void dropped_deltas_release(struct dropped_deltas *d);
  * clone.
  *
  * Deflating costs more than all other work of a repack on the same bytes. So
- * one repack makes only a limited number of new copies. It also takes over the
- * copies that the old file has.
+ * one repack makes only a limited number of new copies. It also takes over
+ * copies from the file of kept deltas that it replaces.
  */
 
 /* Maximum number of tags whose trees get copies: the newest tags. */

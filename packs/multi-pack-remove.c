@@ -51,8 +51,8 @@ static bool is_kept(const struct removal *r, const char *name)
 
 /*
  * Remove a side file "multi-pack-index-<hex>.bitmap" or
- * "multi-pack-index-<hex>.rev", unless it is kept. Other files stay. Returns 0
- * or a negative error code.
+ * "multi-pack-index-<hex>.rev", unless is_kept() returns true for it. Other
+ * files stay. Returns 0 or a negative error code.
  */
 static int remove_part(void *ctx, const char *name)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removes multi-pack-indexes and their side files: those that name packs about
- * to be removed, and those that were replaced.
+ * Removes two kinds of multi-pack-indexes, with their side files: those that
+ * name packs about to be removed, and those that were replaced.
  *
- * `dir` is a pack directory. Of a chain, the file that lists the layers is
- * removed first, so that a reader finds a whole chain or none. All functions
- * return 0, ERR_IO or ERR_NOMEM.
+ * `dir` is a pack directory. The file that lists the layers of a chain is
+ * removed before the layers, so that a reader finds a whole chain or none. All
+ * functions return 0, ERR_IO or ERR_NOMEM.
  */
 #ifndef PACKS_MULTI_PACK_REMOVE_H
 #define PACKS_MULTI_PACK_REMOVE_H

@@ -135,7 +135,7 @@ int newpack_make(struct newpack *np, struct packing_items *items,
 void newpack_release(struct newpack *np);
 
 /*
- * Make another pack of the items that remain of *np. First call
+ * Make another pack of the items that did not fit into *np. First call
  * newpack_index() for *np: newpack_index() reads the offsets of entries from
  * the items, and the next pack overwrites these offsets. Returns 0 or a
  * negative error code.

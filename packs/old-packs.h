@@ -74,10 +74,11 @@ void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the files of the listed packs, the newest pack first. If the process
- * is interrupted, the oldest packs remain. The .idx of each pack is removed
- * first, so that no reader opens an incomplete pack. Before that, a
- * multi-pack-index that names one of the packs, or cannot be read, is removed.
+ * Remove the files of the listed packs. First, a multi-pack-index that names
+ * one of these packs, or cannot be read, is removed. Then the packs are
+ * removed, the newest first, so the oldest packs remain if the process is
+ * interrupted. The .idx of each pack goes before its other files, so that no
+ * reader opens an incomplete pack.
  *
  * Two kinds of packs are not removed: packs that have a .keep file by now, and
  * packs whose .idx was replaced. In the second case this repack, or another

@@ -565,9 +565,9 @@ static int write_bitmap(struct pack_job *job, struct error *err)
 }
 
 /*
- * Set job->warning if no reference matches a value of repack.tipIsland or
- * pack.islandCore: such a value is probably a mistake. Returns 0 or a negative
- * error code.
+ * Set job->warning if a value of repack.tipIsland or pack.islandCore matches no
+ * reference. Such a value is probably a mistake. Returns 0 or a negative error
+ * code.
  */
 static int check_islands(struct pack_job *job, struct error *err)
 {

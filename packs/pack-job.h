@@ -23,7 +23,7 @@
 
 /* How a pack job handles a missing object that tips reach. */
 enum pack_job_missing {
-	/* the job fails, and nothing is written */
+	/* if an object is missing, the job fails and writes nothing */
 	PACK_MISSING_ERROR,
 	PACK_MISSING_ANY, /* leave out a missing blob */
 	/* a missing blob is left out if a remote has promised it */
@@ -44,7 +44,7 @@ struct pack_job_options {
 	/* Leave out objects that are in alternates. */
 	bool local;
 	/*
-	 * Borrowed: packs of alternates that are about to be removed. Their
+	 * Borrowed: packs that are about to be removed from alternates. Their
 	 * objects are packed even if `local` is set. NULL: none.
 	 */
 	const struct old_packs *leaving;

@@ -251,8 +251,8 @@ static size_t list_wants(struct oid *out, const struct prepared_wants *wants,
 }
 
 /*
- * Check that the wants of an answer, in the file of wants, are the wants of
- * the answer's request. Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * Check one answer of the file of wants: its wants must be those of the request
+ * in the file of prepared answers. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int verify_wants_of(const struct prepared *file,
 			   const struct prepared_wants *wants,

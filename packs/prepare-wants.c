@@ -11,7 +11,7 @@
 
 struct listing {
 	const struct preparing *p;
-	/* owned: ascending, each once */
+	/* owned: the ids of all wants, ascending, each once */
 	struct oid *ids;
 	size_t nr;
 	struct prepared_wants_of *answers; /* owned */
@@ -81,10 +81,10 @@ static int make_set(struct listing *l, struct ewah *out,
 }
 
 /*
- * Make the bitmap of wants for each answer that the file of wants lists. The
- * file refers to an answer by its number in the file of prepared answers. That
- * file has the finished answers of p->list in the same order. Returns 0 or
- * ERR_NOMEM.
+ * For each answer in the file of wants, make the bitmap of its wants. The file
+ * of wants refers to an answer by a number: its index in the file of prepared
+ * answers, which has the finished answers of p->list in the same order. Returns
+ * 0 or ERR_NOMEM.
  */
 static int make_sets(struct listing *l)
 {

@@ -16,8 +16,8 @@ struct heads {
 };
 
 /*
- * Fail if a HEAD names a missing object: objects that the HEAD reached before
- * must not be removed.
+ * Fail if the HEAD of a work tree names a missing object. Otherwise the repack
+ * could remove objects that only this HEAD still needs.
  */
 static int add_other_head(void *ctx, const struct ref *head)
 {
