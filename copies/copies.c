@@ -346,7 +346,7 @@ static uint64_t age_of(const struct entry *e, const struct stored_copy *copy,
 		int64_t seconds = sys_clock_seconds() -
 				  st.mtime_ns / 1000000000;
 
-		/* Ignore a time that is in the future. */
+		/* Ignore a time of last use that is in the future. */
 		if (seconds >= 0)
 			age = (uint64_t)(seconds + 1) * 1000000000;
 	}
@@ -682,8 +682,7 @@ int stored_copies_look(struct stored_copies *copies, const char *name,
 	if (!ret && !has_copy)
 		ret = look_before(copies, name, asked, err);
 	/*
-	 * If there is a copy, the repository exists. So the store is not asked,
-	 * and nothing is noted about it.
+	 * If there is a copy, the repository exists, so do not ask the store.
 	 */
 	if (!ret && !has_copy) {
 		ret = stored_copy_look(copy, &why);

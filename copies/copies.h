@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The local copies of repositories in a store, for a server. Each request
- * enters the copy of its repository. Before that, the copy is made, or brought
- * to the newest generation.
+ * The local copies of repositories in a store, for a server. When a request
+ * enters the copy of its repository, the copy is made, or brought to the newest
+ * generation.
  *
  *	enter -> the request is answered from the files of the copy -> leave
  *
  * Strict reads (max_age_ns is 0): for each request, the store must say after
  * the arrival of the request which generation is the newest. Requests for one
- * repository that wait at the same time share an answer. So all waiting
- * requests wait for at most two questions to the store, one after the other.
+ * repository that wait at the same time share an answer. A request that arrives
+ * while the store is being asked waits for that answer, and then for the answer
+ * to one more question.
  *
  * Relaxed reads: the store is not asked if the copy was the newest at most
  * max_age_ns ago.
@@ -170,8 +171,8 @@ void stored_absent_forget(struct stored_absent *absent, const char *name,
 
 /*
  * Returns whether the table says that the store did not have `name` when it was
- * asked. The time of the question must be less than `age_ns` before `now_ns`. A
- * later time than `now_ns`, of another thread, also counts.
+ * asked, less than `age_ns` before `now_ns`. Another thread may have asked
+ * after `now_ns`: this counts, too.
  */
 bool stored_absent_has(const struct stored_absent *absent, const char *name,
 		       uint32_t hash, uint64_t now_ns, uint64_t age_ns);

@@ -42,7 +42,7 @@ struct stored_copy {
 	 * was not called yet
 	 */
 	unsigned changes;
-	bool is_doubted; /* set by stored_copy_doubt() */
+	bool is_doubted; /* the store must still prove that it has `g` */
 	struct generation_place place;
 	struct generation g; /* number 0: no usable copy */
 };
@@ -627,18 +627,19 @@ static int advance_to_read(struct stored_copy *copy, const struct generation *g,
 }
 
 /*
- * Asks the store whether the record that the hint contains is the newest one.
+ * The hint is a file in the store that can contain a copy of a recent record.
+ * This struct asks the store whether the record in the hint is the newest one.
  * The question is sent while the files of this record are downloaded.
  */
 struct asking {
 	const struct generation_place *place; /* borrowed */
-	/* number of the record to ask about: the one that the hint names */
+	/* number of the record in the hint, about which the store is asked */
 	uint64_t number;
 	bool was_asked;
 	int ret; /* result of the question */
-	/* true: the record in the hint is the newest record */
+	/* true: no record is newer than the record in the hint */
 	bool is_newest;
-	/* owned: the newest record, if it is not the one in the hint */
+	/* owned: the newest record, if it is not the record in the hint */
 	struct generation g;
 };
 
@@ -702,9 +703,10 @@ static int make_guessed(struct stored_copy *copy,
 }
 
 /*
- * Makes the copy from the record in the hint. Returns 0 if the copy was made.
- * Returns 1 if the hint does not contain a record, or if another process has
- * made the copy meanwhile. Returns a negative error code otherwise.
+ * Makes the copy from the record in the hint, a file in the store that can
+ * contain a copy of a recent record. Returns 0 if the copy was made. Returns 1
+ * if the hint contains no record, or if another process has made the copy
+ * meanwhile. Returns a negative error code otherwise.
  */
 static int make_by_hint(struct stored_copy *copy,
 			const struct generation_place *probe, struct error *err)

@@ -67,9 +67,9 @@ void stored_copy_close(struct stored_copy *copy);
  *
  * - If the copy has this generation already, one request is sent. A second
  *   request is sent if stored_copy_doubt() was called before.
- * - If another process of this node has noted this generation
- *   (stored_copy_note_made()) and is bringing the copy to it, the number of
- *   requests is the same.
+ * - Another process of this node may have noted this generation
+ *   (stored_copy_note_made()) and be bringing the copy to it. Also in this
+ *   case, one request is sent, or two after stored_copy_doubt().
  * - Before the copy gets a newer generation, the store must prove that it still
  *   has the old generation of the copy.
  *
@@ -91,8 +91,9 @@ void stored_copy_doubt(struct stored_copy *copy);
 /*
  * Returns whether the store must still prove that it has the generation of the
  * copy: stored_copy_doubt() was called, and there was no proof since then.
- * stored_copy_refresh() normally gets the proof. When it makes a new copy from
- * the hint, it does not ask for the proof, and the copy stays doubted.
+ * stored_copy_refresh() normally gets the proof. Exception: a copy that it
+ * makes anew from the hint (a file in the store with a recent record) stays
+ * doubted.
  */
 bool stored_copy_is_doubted(const struct stored_copy *copy);
 
@@ -160,11 +161,10 @@ int stored_copy_advance_made(struct stored_copy *copy,
 			     const struct generation *g, struct error *err);
 
 /*
- * Takes the lock CHANGE, after waiting for it. A program that changes the refs
- * of the copy itself must call this function before it locks the refs. After
- * the refs have their new values, the program must call stored_copy_end().
- * stored_copy_advance() may be called in between. Calls may be nested. Returns
- * 0 or ERR_IO.
+ * Takes the lock CHANGE, after waiting for it. A program must call this
+ * function before it locks refs in the copy to change them, and
+ * stored_copy_end() after the refs have their new values. stored_copy_advance()
+ * may be called in between. Calls may be nested. Returns 0 or ERR_IO.
  */
 int stored_copy_begin(struct stored_copy *copy, struct error *err);
 void stored_copy_end(struct stored_copy *copy);

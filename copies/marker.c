@@ -86,7 +86,7 @@ static int take_optional(struct lines *l, char **value, const char *key)
 	return ret > 0 ? 0 : ret;
 }
 
-/* ---- the store of a cache */
+/* ---- the file "store" of a cache directory */
 
 void stored_origin_release(struct stored_origin *origin)
 {

@@ -126,11 +126,10 @@ int stored_node_split(struct buf *dir, struct buf *name, const char *copy,
 /* ---- locks */
 
 /*
- * Number of a lock: a process holds it while it removes copies from the cache
- * directory.
+ * number of the lock of a process that removes copies from the cache directory
  */
 #define STORED_LOCK_TRIM 0
-/* Number of a lock: a process holds it while it makes the file "store". */
+/* number of the lock of a process that makes the file "store" */
 #define STORED_LOCK_STORE 1
 
 /*

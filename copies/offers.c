@@ -90,8 +90,8 @@ static void remove_pack(struct stored_offers *offers, size_t i)
 
 /*
  * Sets offers->names[i] to the name that the file of pack `i` has in the store.
- * Removes packs from the list that the generation in the marker lacks: during a
- * refresh, the list and the marker may be of different generations.
+ * Removes from the list each pack that the generation in the marker lacks:
+ * during a refresh, the list and the marker may be of different generations.
  */
 static int name_files(struct stored_offers *offers,
 		      const struct stored_marker *m, struct error *err)
@@ -138,7 +138,7 @@ static int read_marker(struct stored_offers *offers, const char *dir,
 	return ret;
 }
 
-/* Opens the store of the cache that the copy belongs to. */
+/* Opens the store to which the cache directory with the copy `dir` belongs. */
 static int open_store(struct stored_offers *offers, const char *dir,
 		      struct error *err)
 {

@@ -65,9 +65,9 @@ static int is_needed(const struct stored_refresh *r,
 	if (stored_offer_is_remote(file->path))
 		return 0;
 	/*
-	 * A bundle contains other files of the generation, and is never put
-	 * into the directory itself. If r->before has the same bundle, the
-	 * directory already has the files in it.
+	 * A bundle contains other files of the generation. These files are put
+	 * into the directory; the bundle is not. If r->before has the same
+	 * bundle, the directory already has the files in it.
 	 */
 	if (stored_side_is(file->path))
 		return !old || !is_equal(old, file);

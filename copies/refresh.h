@@ -3,13 +3,15 @@
  * Brings the directory of a local copy from one generation to a newer one,
  * while other processes read the repository.
  *
- *	stored_refresh_download   files of the new generation into the cache
- *	stored_refresh_files      links: packs, then their indexes, then the
- *	                          multi-pack-index, then the rest, chains after
- *	                          their layers; then refs; then old files that
- *	                          are no packs go, chains before their layers
- *	stored_refresh_tidy       old packs and reftables go, indexes of packs
- *	                          first
+ *	stored_refresh_download   downloads files of the new generation into
+ *	                          the cache
+ *	stored_refresh_files      links files into the directory: packs, then
+ *	                          their indexes, then the multi-pack-index, then
+ *	                          the rest (layers before their chain); then
+ *	                          writes the refs; then removes old files that
+ *	                          are no packs (a chain before its layers)
+ *	stored_refresh_tidy       removes old packs (indexes first) and old
+ *	                          reftables
  *	(the marker is replaced)
  *
  * During the refresh, a reader sees either the old refs or the new ones, with

@@ -140,8 +140,8 @@ static int load_base(struct relay_repository *r, struct generation *base,
 }
 
 /*
- * Called if the store has lost *base. Zeroes *base, so that the group searches
- * for the newest generation in the store.
+ * Zeroes *base, because the store has lost this generation. The next record
+ * then needs a search for the newest generation in the store.
  */
 static void drop_base(struct generation *base)
 {
@@ -150,15 +150,16 @@ static void drop_base(struct generation *base)
 }
 
 /*
- * Called before a record is made after *base. `seen` is the number of a
- * generation that the store has for certain, because a process that pushes has
- * proved this. If *base is older than `seen`, replaces *base by the newest
- * generation that is recorded in the copy.
+ * Called before the relay makes a record after *base. `seen` is the number of a
+ * generation that the pushing process has found in the store. If *base is older
+ * than `seen`, replaces *base by the newest generation that is recorded in the
+ * copy.
  *
  * If *base is newer than `seen`, this relay has made *base or has read it from
- * the copy. A store that was restored from a backup may have lost *base. So the
- * store must prove, once in PROOF_NS, that it has *base. If the store has lost
- * *base, *base is released. Returns 0 or a negative error code.
+ * the copy, and a store that was restored from a backup may have lost *base. In
+ * this case, asks the store whether it has *base, unless this was certain less
+ * than PROOF_NS ago. If the store has lost *base, *base is zeroed. Returns
+ * 0 or a negative error code.
  */
 static int renew(void *ctx, struct generation *base, uint64_t seen,
 		 struct error *err)
