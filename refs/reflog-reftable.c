@@ -314,8 +314,8 @@ struct edit {
 	struct reftable_append append;
 	struct reflog log;
 	/*
-	 * owned array, indexed by line, with one more element at the end: the
-	 * new id of the last kept line before this line
+	 * owned array: before[i] is the new id of the last kept line before
+	 * line i. It has one element more than there are lines.
 	 */
 	struct oid *before;
 	struct oid tip;

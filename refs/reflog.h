@@ -107,9 +107,8 @@ struct reflog_edit {
 	bool rewrite;
 	/*
 	 * true: the ref gets the new id of the last kept line. If this would
-	 * change the ref, the edit fails in a quarantine
-	 * (repo_check_quarantine()), and fails with ERR_DENIED in a local copy
-	 * (repo_check_copy()).
+	 * change the ref in a quarantine, the edit fails
+	 * (repo_check_quarantine()).
 	 */
 	bool update_ref;
 };
@@ -117,7 +116,8 @@ struct reflog_edit {
 /*
  * Edits a reflog. Returns 0 (also if there is no reflog) or a negative error
  * code. The code is ERR_DENIED if the ref or the reflog is locked, or if the
- * ref must not change. After an error, nothing is changed.
+ * repository is a local copy of a repository in a store (repo_check_copy()).
+ * After an error, nothing is changed.
  */
 int reflog_edit(const struct repo *repo, const char *name,
 		const struct reflog_edit *edit, struct error *err);

@@ -56,9 +56,9 @@ void refs_cache_free(struct refs_cache *cache);
 
 /*
  * Sets *out to the packed-refs file at `path`. Maps the file again if it has
- * changed. For one cache, all calls must have the same path, and must be calls
- * of this function only or of refs_cache_stack() only. The caller gives *out
- * back with refs_cache_put(). Returns 0, or an error of packed_refs_open().
+ * changed. One cache is for one file: all calls have the same path, and
+ * refs_cache_stack() is not called for this cache. The caller gives *out back
+ * with refs_cache_put(). Returns 0, or an error of packed_refs_open().
  */
 int refs_cache_packed(const struct refs_cached **out, struct refs_cache *cache,
 		      const char *path, enum hash_algo algo, struct error *err);

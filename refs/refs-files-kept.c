@@ -131,8 +131,8 @@ static int walk(struct keeper *k, const char *dir)
 }
 
 /*
- * Calls `file` for all files below "<git_dir>/<name>". Returns 0 or a negative
- * error code.
+ * Calls the callback `file` for each file below "<git_dir>/<name>". Returns 0
+ * or a negative error code.
  */
 static int keep_below(struct keeper *k, const char *git_dir, const char *name,
 		      int (*file)(struct keeper *k, const char *path))

@@ -438,9 +438,9 @@ static int seek_iter(struct refs_iter *it, const char *name, struct error *err)
 }
 
 /*
- * Visits the root refs, whose names sort before "refs/". So the visit ends at
- * the first name after "refs/". A nonzero return value of `fn` also ends the
- * visit. Returns 0 or a negative error code.
+ * Visits the root refs. Their names sort before "refs/", so the visit ends at
+ * the first name that sorts after "refs/". A nonzero return value of `fn` also
+ * ends the visit. Returns 0 or a negative error code.
  */
 static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
 		     void *ctx, struct error *err)

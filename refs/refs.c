@@ -365,7 +365,10 @@ struct visit {
 	const char *start;
 	struct refs_iter *iter;
 	struct buf target; /* of the present ref */
-	/* the first name that can follow a skipped directory */
+	/*
+	 * the first name after all names below a skipped directory: "refs/x0"
+	 * for the directory "refs/x/"
+	 */
 	struct buf behind;
 	int (*fn)(void *ctx, const struct ref *ref);
 	/* Called with the name of each ref that is left out; may be NULL. */
