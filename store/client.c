@@ -125,7 +125,7 @@ void client_close(struct client *client)
 	free(client);
 }
 
-/* Returns a handle, or NULL with the reason in *err. */
+/* Returns an idle or new handle of libcurl, or NULL with the reason in *err. */
 static CURL *take_handle(struct client *c, struct error *err)
 {
 	CURL *handle = NULL;
@@ -380,7 +380,10 @@ static int add_header(struct exchange *e, struct curl_slist **list,
 
 static int set_headers(struct exchange *e, struct curl_slist **list)
 {
-	/* libcurl adds these two headers unless they are removed here. */
+	/*
+	 * libcurl adds the headers Expect and Accept unless they are removed
+	 * here.
+	 */
 	int ret = add_header(e, list, "Expect:");
 
 	if (!ret)

@@ -176,7 +176,10 @@ struct filestore {
 	struct filestore_watch watch;
 };
 
-/* Sets who watches a store, before other threads use it. */
+/*
+ * Sets the watcher of a store: a callback for each call that has ended. Call
+ * this function before other threads use the store.
+ */
 void filestore_watch(struct filestore *store,
 		     const struct filestore_watch *watch);
 

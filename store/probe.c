@@ -146,9 +146,9 @@ static int write_once(void *ctx, unsigned thread_nr, size_t nr,
 }
 
 /*
- * Checks that the file of a race has the content of the writer that succeeded,
- * or of a writer whose outcome is unknown. `none` is the message if there is no
- * such file.
+ * Checks the file that several writers have written at the same time. Its
+ * content must be that of the writer that succeeded, or of a writer whose
+ * outcome is unknown. `none` is the message if the file does not exist.
  */
 static int check_winner(const struct race *race, const char *none)
 {

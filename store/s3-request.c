@@ -154,7 +154,9 @@ static enum s3_verdict judge(const struct s3_call *call,
 	case 408:
 		return S3_UNKNOWN;
 	case 409:
-		/* The answer to a HEAD has no code, so the reason is unknown.
+		/*
+		 * The answer to a HEAD has no body, and so no error code with
+		 * the reason.
 		 */
 		if (!strcmp(call->method, "HEAD"))
 			return S3_UNKNOWN;

@@ -91,7 +91,8 @@ int sigv4_body_hash(char out[SIGV4_HASH_LEN], const void *bytes, size_t len);
 /*
  * Appends the value of the header Authorization. The caller must send the
  * headers x-amz-date and x-amz-content-sha256, too. Returns 0, ERR_INVALID if
- * there are more than SIGV4_PAIRS_MAX pairs, or ERR_NOMEM.
+ * there are more than SIGV4_PAIRS_MAX headers or query parameters, or
+ * ERR_NOMEM.
  */
 int sigv4_authorize(struct buf *out, const struct sigv4_request *r,
 		    struct error *err);
