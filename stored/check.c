@@ -267,8 +267,8 @@ static int fetch_file(void *ctx, const struct generation_file *file,
 }
 
 /*
- * Returns whether an error code says that the content of a file is wrong; other
- * codes say that it could not be read.
+ * Returns whether an error code means that a file is missing or has wrong
+ * content. With any other code, the file may be right but could not be read.
  */
 static bool is_problem(int ret)
 {

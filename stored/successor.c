@@ -23,14 +23,15 @@ struct making {
 	struct generation_upload *files;
 	size_t nr, alloc;
 	/*
-	 * owned array: the files of the base that the new generation drops;
-	 * their paths are borrowed
+	 * owned array: the files of the base generation that the new generation
+	 * drops; their paths are borrowed
 	 */
 	struct generation_file *drops;
 	size_t drop_nr;
 	/*
-	 * Whether the base has the refs of the directory in one table, and no
-	 * updates. If so, the new generation keeps this table.
+	 * Whether the base generation has no updates and exactly one table,
+	 * which has the refs of the directory. If so, the new generation keeps
+	 * this table.
 	 */
 	bool same_refs;
 	struct error *err;
@@ -163,9 +164,9 @@ static bool is_table(const struct generation_file *file)
 }
 
 /*
- * Returns whether the file of the base can take the place of the file of the
- * directory: both have the same content, mode and path. For two tables, the
- * paths may differ, because equal tables can have different names.
+ * Returns whether a file of the base generation and a file of the directory are
+ * the same: content, mode and path are equal. For two tables, the paths may
+ * differ, because equal tables can have different names.
  */
 static bool is_same(const struct generation_file *a,
 		    const struct generation_file *b)
@@ -176,8 +177,8 @@ static bool is_same(const struct generation_file *a,
 }
 
 /*
- * Returns whether the base has exactly one table and no updates, and this table
- * has the refs of the directory.
+ * Returns whether the base generation has exactly one table and no updates, and
+ * this table has the refs of the directory.
  */
 static bool has_same_refs(const struct making *m)
 {
@@ -204,10 +205,11 @@ static void free_upload(struct generation_upload *upload)
 }
 
 /*
- * Compares the files of the directory with those of the base. Files that the
- * base also has are removed from the list of uploads. Files of the base that
- * the directory lacks, or has with other content, are listed as drops. All
- * reftables count as files with other content, unless has_same_refs() is true.
+ * Compares the files of the directory with those of the base generation. Files
+ * that are in both are removed from the list of uploads. Files of the base
+ * generation that the directory lacks, or has with other content, are listed as
+ * drops. All reftables count as files with other content, unless
+ * has_same_refs() is true.
  */
 static int compare(struct making *m, struct stored_written *result)
 {
