@@ -9,9 +9,10 @@
  *	5. if step 3 has failed, for example because the store is full, do the
  *	   rest of it
  *
- * The time must be asked first. So if a file is old at this time, either a
- * record that step 2 reads names the file, or no record does. Step 3 retires
- * the oldest record first, so all records below a retired one are retired, too.
+ * Step 1 must be before step 2. The record that names a file is made soon after
+ * the file. So a file that is old at the time of step 1 has its record already
+ * when step 2 reads the records, or never gets one. Step 3 retires the oldest
+ * record first, so all records below a retired one are retired, too.
  */
 #include <string.h>
 

@@ -510,10 +510,10 @@ static int advance(struct commit *c, unsigned tries)
 }
 
 /*
- * Writes the hint of a new repository. Repositories are listed by their hints,
- * so the hint must exist before the first record. The hint is written again
- * when a later record is made, with the number of its base. Returns 0,
- * GENERATION_STORE_DOWN or a negative error code.
+ * Writes the hint (a file with the number of a recent generation) for a new
+ * repository. Repositories are listed by their hints, so the hint must exist
+ * before the first record. For later records, commit_upload() writes the hint.
+ * Returns 0, GENERATION_STORE_DOWN or a negative error code.
  */
 static int announce(struct commit *c)
 {

@@ -165,8 +165,8 @@ static uint64_t parse_hint(const struct buf *text)
 }
 
 /*
- * Reads the hint, a file with the number of a recent generation. If the hint is
- * a copy of a record, sets *out to this record. Otherwise sets only
+ * Reads the hint: a file with a copy of a recent record, or with its number. If
+ * the hint is a copy of a record, sets *out to this record. Otherwise sets only
  * out->number, to the number in the hint, or to 0 if the hint cannot be used.
  * Returns 0, a filestore_result, or a negative error code.
  */

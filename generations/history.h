@@ -377,11 +377,11 @@ int generation_session_begin(struct generation_session *session,
 			     const struct generation *known, struct error *err);
 
 /*
- * The second step: makes the record. `change` may have other refs than in the
- * first step, but no additional uploads. After GENERATION_COMMITTED and
- * GENERATION_UNKNOWN, the session has ended. After any other result, the step
- * may be tried again, also with fewer refs or uploads. Returns values like
- * generation_commit().
+ * The second step of generation_commit(): makes the record. `change` may have
+ * other refs than in the first step, but no additional uploads. After
+ * GENERATION_COMMITTED and GENERATION_UNKNOWN, the session has ended. After any
+ * other result, the step may be tried again, also with fewer refs or uploads.
+ * Returns values like generation_commit().
  */
 int generation_session_commit(struct generation *base,
 			      const struct generation_place *place,
