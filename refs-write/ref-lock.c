@@ -110,9 +110,9 @@ static int reject_among(struct ref_transaction *tx, const struct ref_item *item,
 
 /*
  * Rejects updates of the transaction until no name conflicts with the name of
- * `item`. In the files backend, `item` is rejected. Otherwise, the update that
- * was queued first is rejected. Returns 0 (also if updates are rejected) or a
- * negative error code.
+ * `item`. With refs in files, `item` is rejected. With refs in reftables, of
+ * two updates that conflict, the one that was queued first is rejected. Returns
+ * 0 (also if updates are rejected) or a negative error code.
  */
 static int check_among(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
@@ -312,12 +312,13 @@ static int reject_broken(struct ref_transaction *tx,
 }
 
 /*
- * Handles a symbolic ref whose target cannot exist. A change of the ref itself
- * is rejected if it states an old value, even a zero id. Otherwise it replaces
- * or removes the ref. A write to the target is rejected, because the path of
- * the target may lead out of the repository. A deletion or verification of the
- * target is rejected if it expects an old value. Otherwise it changes nothing.
- * Returns 0 (also if the update is rejected) or a negative error code.
+ * Handles a symbolic ref whose target cannot exist. A change of the symbolic
+ * ref itself is rejected if it states an old value, even a zero id; without an
+ * old value, the change replaces or removes the symbolic ref. A write to the
+ * target is rejected, because the path of the target may lead out of the
+ * repository. A deletion or verification of the target is rejected if it
+ * expects an old value; without an old value, nothing changes. Returns 0 (also
+ * if the update is rejected) or a negative error code.
  */
 static int stage_nowhere(struct ref_transaction *tx, struct ref_item *item,
 			 struct error *err)

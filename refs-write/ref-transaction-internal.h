@@ -83,9 +83,9 @@ struct ref_tx_backend {
 	int (*lock)(struct ref_transaction *tx, struct ref_item *item,
 		    struct error *err);
 	/*
-	 * Looks for an existing ref whose name is a directory of the item's
-	 * name, or has the item's name as a directory. Returns 1 with the name
-	 * of such a ref in *other, 0 if there is none, or a negative error
+	 * Looks for an existing ref whose name cannot exist together with the
+	 * item's name, as "refs/a" and "refs/a/b" cannot. Returns 1 with the
+	 * name of such a ref in *other, 0 if there is none, or a negative error
 	 * code.
 	 */
 	int (*conflict)(struct ref_transaction *tx, struct ref_item *item,
@@ -208,8 +208,8 @@ int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
 int ref_items_sort(struct ref_transaction *tx, struct error *err);
 
 /*
- * Returns an item of the transaction whose name is a directory of `name`, or
- * has `name` as a directory. Returns NULL if there is none.
+ * Returns an item of the transaction whose name cannot exist together with
+ * `name`, as "refs/a" and "refs/a/b" cannot. Returns NULL if there is none.
  */
 const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
 					  const char *name);
@@ -222,9 +222,10 @@ typedef int ref_exists_fn(struct refs *refs, const char *name,
 			  struct error *err);
 
 /*
- * Looks for an existing ref whose name is a directory of `name`. Skips
- * tx->checked_dir, the directory that the previous call has checked. Returns 1
- * with the ref's name in *other, 0 if there is none, or a negative error code.
+ * Looks for an existing ref whose name is a directory of `name`: "refs/a" for
+ * "refs/a/b". Skips tx->checked_dir, the directory that the previous call has
+ * checked. Returns 1 with the ref's name in *other, 0 if there is none, or a
+ * negative error code.
  */
 int ref_items_find_above(struct ref_transaction *tx, const char *name,
 			 ref_exists_fn *exists, struct buf *other,

@@ -321,12 +321,11 @@ static int add_items(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Locks the refs of all items. Within one round, refs are locked in the order
- * of their names, so two transactions cannot wait for each other. Locking a
- * symbolic ref may add an item for its target, which is locked in the next
- * round. Across rounds, two transactions can wait for each other, but only
- * until the lock timeout. Returns 0 (also if updates are rejected) or a
- * negative error code.
+ * Locks the refs of all items, in rounds: locking a symbolic ref may add an
+ * item for its target, which is locked in the next round. Within one round,
+ * refs are locked in the order of their names, so two transactions cannot wait
+ * for each other. Across rounds they can, but only until the lock timeout.
+ * Returns 0 (also if updates are rejected) or a negative error code.
  */
 static int lock_items(struct ref_transaction *tx, struct error *err)
 {
