@@ -105,8 +105,8 @@ struct prune_unnamed {
 	char **files;
 	size_t file_nr, file_alloc;
 	/*
-	 * true: one of the unnamed packs is young or has a .keep file, so that
-	 * all packs stay
+	 * true: one of `packs` is young or has a .keep file, so all of them
+	 * stay
 	 */
 	bool stays;
 };
@@ -120,8 +120,8 @@ int prune_unnamed_list(struct prune_unnamed *list, const struct repo *repo,
 void prune_unnamed_release(struct prune_unnamed *list);
 
 /*
- * Returns whether there are unnamed packs that may be removed. If not,
- * prune_unnamed_remove() does not call `is_wanted`.
+ * Returns whether there are packs without their final name that may be removed.
+ * If not, prune_unnamed_remove() does not call `is_wanted`.
  */
 static inline bool prune_unnamed_asks(const struct prune_unnamed *list)
 {

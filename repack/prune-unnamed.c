@@ -162,8 +162,8 @@ struct question {
 };
 
 /*
- * Returns 1 if some object of this unnamed pack may be needed and no pack with
- * a final name has it, else 0.
+ * Returns 1 if some object of this pack, which has no final name yet, may be
+ * needed and is in no pack with a final name, else 0.
  */
 static int has_needed(const struct question *q, const struct pack_idx *idx)
 {
@@ -179,9 +179,9 @@ static int has_needed(const struct question *q, const struct pack_idx *idx)
 }
 
 /*
- * Returns 1 if the unnamed pack must stay, 0 if it may be removed, or a
- * negative error code. A pack whose .idx is damaged or missing stays, because
- * its objects are unknown.
+ * Returns 1 if a pack without its final name must stay, 0 if it may be removed,
+ * or a negative error code. A pack whose .idx is damaged or missing stays,
+ * because its objects are unknown.
  */
 static int is_needed(const struct question *q, const char *base)
 {

@@ -183,13 +183,14 @@ static bool may_go(struct run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether another process may need an object of an unnamed pack. If the
- * repository has promisor packs, every object counts as needed.
+ * Returns whether another process may need an object of a pack that has no
+ * final name yet. If the repository has promisor packs, the answer is always
+ * true.
  *
- * Otherwise the walk has read unnamed packs, too (odb/odb.h). So an object that
- * has no number in the walk is unreachable, and nobody needs it. An object in
- * the list of unreachable objects is needed only if it is kept. Any other
- * object counts as needed.
+ * Without promisor packs, the walk reads such packs, too (odb/odb.h), and gives
+ * a number to each object that it meets. So an object without a number is
+ * unreachable, and not needed. An object in the list of unreachable objects is
+ * needed only if it is kept. Any other object counts as needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {
@@ -258,9 +259,9 @@ static int find_shallow(void *ctx, const struct oid *oid)
 
 /*
  * Returns whether a commit stays in the shallow boundary: it is reachable, or
- * is kept although it is unreachable. In a partial clone, the walk has skipped
- * promised objects, so it may have missed reachable commits. There, every
- * packed commit stays.
+ * is kept although it is unreachable. In a partial clone, every packed commit
+ * stays, because the walk skips promised objects and may miss reachable
+ * commits.
  */
 static bool keeps_shallow(void *ctx, const struct oid *oid)
 {
@@ -293,8 +294,9 @@ static int prune_shallow(struct run *r, struct error *err)
 /*
  * Find the files that may be removed, and remove them. Finding the reachable
  * objects is slow. It is skipped if the time of expiry keeps everything, or if
- * the repository has no loose objects, no shallow boundary and no unnamed
- * packs, and the options name no heads. Returns 0 or a negative error code.
+ * nothing depends on reachability: there are no loose objects, no shallow
+ * boundary, no packs without their final names, and no heads in the options.
+ * Returns 0 or a negative error code.
  */
 static int prune(struct run *r, struct error *err)
 {

@@ -423,9 +423,10 @@ static int write_midx(struct run *r, struct error *err)
 }
 
 /*
- * Keep packs with unreachable objects whose modification time changed after
- * this repack read it. These objects were written into new packs with older
- * times. The next repack uses the pack's new time. Returns 0 or ERR_NOMEM.
+ * Keep each pack with unreachable objects whose .pack file got a new
+ * modification time after this repack had read the old one. The repack has
+ * recorded the objects in new packs with the old time. The next repack records
+ * the new time. Returns 0 or ERR_NOMEM.
  */
 static int spare_freshened(struct run *r, struct error *err)
 {
