@@ -67,9 +67,10 @@ static bool from_hex(struct oid *oid, const char *hex, size_t nr)
 		d = join(values_of(hex + 48, &good));
 	} else {
 		/*
-		 * An id of 20 bytes has 40 digits. So this load of 16 digits
-		 * begins at digit 24, and the shift drops the first eight,
-		 * which `b` has already.
+		 * An id of 20 bytes has 40 digits: `a` and `b` have 32 of them.
+		 * A load of 16 digits must not go beyond the id, so it begins
+		 * at digit 24. The shift drops the eight digits that `b` has
+		 * already.
 		 */
 		c = _mm_srli_si128(join(values_of(hex + 24, &good)), 8);
 	}

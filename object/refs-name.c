@@ -49,8 +49,8 @@ static __m128i is_between(__m128i bytes, char first, char last)
 
 /*
  * Finds the bytes that a rule of git-check-ref-format(1) mentions, except the
- * slash and the dot. A few allowed bytes between them are found too. A name
- * with one of these allowed bytes takes the slow path, which accepts the byte.
+ * slash and the dot. The ranges that are compared also contain a few allowed
+ * bytes. A name with one of these takes the slow path, which accepts the byte.
  */
 static __m128i is_special(__m128i bytes)
 {

@@ -55,8 +55,9 @@ enum {
 
 /*
  * The table of conditions, as calls of X(family, at1, bit1, at2, bit2, differ,
- * ks). For each K in `ks`, bit `bit1` of word K+at1 is compared with bit `bit2`
- * of word K+at2. The bits differ (1) or are equal (0).
+ * ks). A condition holds for each K in `ks`: bit `bit1` of word K+at1 differs
+ * from bit `bit2` of word K+at2 if `differ` is 1, and equals it if `differ` is
+ * 0.
  */
 #define SHA1_CONDITIONS(X)                                                     \
 	X(0, -16, 3, -12, 28, 0, SHA1_KS(51, 51))                              \
