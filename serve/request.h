@@ -155,9 +155,9 @@ int request_add_want_later(struct request *req, const struct oid *oid,
 int request_check_wants(struct request *req, struct error *err);
 
 /*
- * Add the object of a ref as a want, without looking it up. The wants that were
- * added before are looked up. Returns 0, ERR_PEER if one of them is missing, or
- * another negative error code.
+ * Add the object of a ref as a want, without looking it up. Before that, looks
+ * up the wants that request_add_want_later() has left unchecked. Returns 0,
+ * ERR_PEER if one of them is missing, or another negative error code.
  */
 int request_add_ref(struct request *req, const struct oid *oid,
 		    struct error *err);

@@ -166,10 +166,11 @@ int pack_offer_published(struct pack_offer *offer,
 			 struct error *err);
 
 /*
- * For a local copy of a repository: offer the packs that the store has
- * (copies/offers.h), with the conditions of pack_offer_published(). Returns 0
- * or ERR_NOMEM. If the packs cannot be offered, the function also returns 0,
- * and *warning says why.
+ * For a local copy of a repository in a store: offer the packs that clients can
+ * download from the store (copies/offers.h), if their URI has a protocol in the
+ * client's list. *offer must be initialised and have no blobs, and `config`
+ * must outlive *offer. Returns 0 or ERR_NOMEM. If the packs cannot be offered,
+ * the function also returns 0, and *warning says why.
  */
 int pack_offer_stored(struct pack_offer *offer,
 		      const struct published_config *config,
@@ -227,7 +228,7 @@ struct serve_allow {
 	bool reachable;
 	/*
 	 * any object: uploadpack.allowAnySHA1InWant is true, and no later entry
-	 * sets one of the keys above to false
+	 * sets allowTipSHA1InWant or allowReachableSHA1InWant to false
 	 */
 	bool any;
 };
