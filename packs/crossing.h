@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Counts stored deltas that cross the delta islands of references. A delta
- * crosses an island if its target is in the island, but its base is not. The
- * server cannot send such a delta as it is stored to a client that clones this
- * island. A repack with delta islands leaves crossing deltas only in packs that
- * it keeps. Later, new references can cause further crossing deltas.
+ * crosses an island if its target is in the island, but its base is not. If a
+ * client clones this island, the server cannot send the delta as it is stored.
+ * A repack with delta islands leaves crossing deltas only in packs that it
+ * keeps. Later, new references can cause further crossing deltas.
  */
 #ifndef PACKS_CROSSING_H
 #define PACKS_CROSSING_H

@@ -133,7 +133,8 @@ struct copying {
 	/* indexed by obj_pos: the objects of the tip that is handled now */
 	struct bitset in_tip;
 	/*
-	 * indexed by obj_pos: objects that have a copy in the new file already
+	 * indexed by obj_pos: objects that already have a copy in the new file
+	 * of kept deltas
 	 */
 	struct bitset done;
 	uint64_t len;
@@ -155,7 +156,10 @@ struct copying {
 	bool is_dear;
 	/* true: a copy did not fit into max_len, so no further copy is added */
 	bool is_full;
-	/* number of copies in the old file that are not in the new file yet */
+	/*
+	 * number of copies in the old file of kept deltas that are not in the
+	 * new file yet
+	 */
 	uint32_t old_nr;
 	struct deflater *deflater; /* owned */
 	struct buf stream;
@@ -298,8 +302,9 @@ static int make_new(struct copying *c, uint32_t obj_pos)
 }
 
 /*
- * Returns whether *copy, a whole copy of an object in the old file, is as long
- * as the object. A copy of another length is damaged and is not used.
+ * Returns whether *copy, a whole copy of an object in the old file of kept
+ * deltas, is as long as the object. A copy of another length is damaged and is
+ * not used.
  */
 static bool is_sound(const struct copying *c, uint32_t obj_pos,
 		     const struct kept_delta *copy)
@@ -387,9 +392,9 @@ static uint32_t count_copies(const struct kept_deltas *old)
 /*
  * Returns whether the remaining tips are skipped, because one of these limits
  * is reached:
- * - The new file has no room for a further copy.
- * - New copies have cost too much. In this case the remaining tips are skipped
- *   only once all copies of the old file are in the new file.
+ * - The new file of kept deltas has no room for a further copy.
+ * - New copies have cost too much, and the new file has all copies of the old
+ *   file already.
  * - Reading the trees has cost too much.
  */
 static bool is_done(const struct copying *c)

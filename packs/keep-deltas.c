@@ -86,7 +86,7 @@ struct keep_pair {
 	uint64_t stored;
 };
 
-/* A delta or a whole copy for the new file. */
+/* A delta or a whole copy for the new file of kept deltas. */
 struct keep_row {
 	/*
 	 * must be the first field: cmp_rows() also compares struct kept_delta
@@ -377,8 +377,8 @@ static bool is_taken(struct keeping *k, const struct keep_pair *pair)
 }
 
 /*
- * Take over the delta of a pair from the old file. Returns 1 if the file has
- * the delta, 0 if not, or ERR_NOMEM.
+ * Take over the delta of a pair from the old file of kept deltas. Returns 1 if
+ * the delta was taken over, 0 if not, or ERR_NOMEM.
  */
 static int take_old(struct keeping *k, const struct keep_pair *pair)
 {
@@ -591,8 +591,8 @@ static int add_copy(void *ctx, const struct kept_delta *copy, uint8_t *made)
 }
 
 /*
- * Add whole copies to the file, as many as fit after the deltas. Returns 0 or a
- * negative error code.
+ * Add whole copies to the file of kept deltas, as many as fit after the deltas.
+ * Returns 0 or a negative error code.
  */
 static int add_copies(struct keeping *k, const struct keep_options *options)
 {
@@ -646,8 +646,8 @@ static void keeping_release(struct keeping *k)
 }
 
 /*
- * Make the content of the new file. The content is empty if there are no
- * deltas. Returns 0 or a negative error code.
+ * Make the content of the new file of kept deltas. The content is empty if the
+ * file would have no rows. Returns 0 or a negative error code.
  */
 static int make_file(struct buf *out, struct keeping *k,
 		     const struct keep_options *options, struct error *err)

@@ -84,9 +84,9 @@ struct keep_options {
 };
 
 /*
- * Write objects/info/deltas. If repack.keptDeltas is 0, or there are no deltas,
- * the file is removed. Returns 0 or a negative error code. Cost: reads the
- * directories in which HEAD's tree differs from an older tree, and makes a
+ * Write objects/info/deltas. If repack.keptDeltas is 0, or the file would have
+ * no rows, the file is removed. Returns 0 or a negative error code. Cost: reads
+ * the directories in which HEAD's tree differs from an older tree, and makes a
  * limited number of new deltas. The limit grows with the number of objects in
  * the pack.
  */
@@ -208,7 +208,7 @@ struct keep_copies_options {
 	const struct pack_rev *rev; /* the order of `pack` */
 	/* the file of kept deltas (objects/info/deltas) before the repack */
 	const struct kept_deltas *old;
-	/* maximum bytes of the rows and their zlib streams */
+	/* maximum bytes of the rows of the new file, with their zlib streams */
 	uint64_t max_len;
 	/*
 	 * Maximum cost of reading the trees and of making new copies, as a
@@ -228,14 +228,14 @@ struct keep_copies_options {
 
 /*
  * Add whole copies of objects in the trees of the tips, tip by tip, until the
- * file has no room for another copy. An object of a tip's tree gets a copy if
- * the pack stores it as a delta whose base is not in that tree.
+ * file of kept deltas has no room for another copy. An object of a tip's tree
+ * gets a copy if the pack stores it as a delta whose base is not in that tree.
  *
- * If the old file has a copy of the object, this copy is used; otherwise a new
- * copy is made. Objects of more than cost_max bytes get no new copy, and
- * objects that cannot be read get none. Returns 0 or ERR_NOMEM. Cost: the trees
- * of the tips and the copies in the old file are read; objects with new copies
- * are read and deflated.
+ * If the old file of kept deltas has a copy of the object, this copy is used;
+ * otherwise a new copy is made. Objects of more than cost_max bytes get no new
+ * copy, and objects that cannot be read get none. Returns 0 or ERR_NOMEM. Cost:
+ * the trees of the tips and the copies in the old file are read; objects with
+ * new copies are read and deflated.
  */
 int keep_copies_make(const struct keep_copies_options *options, struct walk *w);
 

@@ -508,7 +508,7 @@ int newpack_promisor(struct newpack *np, const char *dir, struct error *err)
 			  err);
 }
 
-/* The tables of a pack that the writer of its bitmap index needs. */
+/* Tables of a new pack from which its bitmap index is made. */
 struct tables {
 	uint32_t *bit_pos; /* indexed by obj_pos */
 	/* path hashes, indexed by idx_pos; NULL: not wanted */

@@ -177,8 +177,8 @@ int newpack_promisor(struct newpack *np, const char *dir, struct error *err);
 struct newpack_bitmap_input {
 	struct walk *walk;
 	/*
-	 * The walk's result, with the lists of objects of all commits in the
-	 * pack.
+	 * The walk's result, which has the new-object list of each commit in
+	 * the pack.
 	 */
 	const struct walk_result *enumerated;
 	/*

@@ -250,8 +250,8 @@ static int apply_filter(struct pack_job *job, struct error *err)
 }
 
 /*
- * Enumerate in a partial clone if the options exclude promisor packs: only the
- * other (local) objects are listed. Returns 0 or a negative error code.
+ * Enumerate if the objects of promisor packs are left out: list only the other
+ * objects. Returns 0 or a negative error code.
  */
 static int enumerate_local(struct pack_job *job, struct error *err)
 {

@@ -123,9 +123,8 @@ struct pack_job {
 	struct islands islands;
 	/*
 	 * Indexed by obj_pos; filled in if the option note_reached is set: all
-	 * objects that were enumerated. Objects that options leave out of the
-	 * pack are included, except those that the option `unpacked` leaves
-	 * out.
+	 * objects that were enumerated, also those that options leave out of
+	 * the pack. Exception: objects that the option `unpacked` leaves out.
 	 */
 	struct bitset reached;
 	/* indexed by obj_pos: the objects that pack_job_add() has added */

@@ -123,8 +123,8 @@ int prepare_put_wants(struct buf *out, const struct preparing *p,
 
 /*
  * Replace a file in the object directory, such as "info/prepared". If `bytes`
- * is empty, remove the file. The file is synced like other files that can be
- * made again from objects. Returns 0 or a negative error code.
+ * is empty, remove the file. A new file is synced if core.fsync lists
+ * "pack-metadata". Returns 0 or a negative error code.
  */
 int prepare_store(const struct repo *repo, const char *name,
 		  const struct buf *bytes, struct error *err);
