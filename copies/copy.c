@@ -399,7 +399,7 @@ void stored_copy_end(struct stored_copy *copy)
 				   stored_node_change_lock(copy->name));
 }
 
-/* Sets the generation of the struct to a copy of *g. */
+/* Stores a duplicate of *g as the generation of *copy. */
 static int adopt(struct stored_copy *copy, const struct generation *g,
 		 struct error *err)
 {
@@ -655,9 +655,9 @@ static int ask_newest(void *ctx, struct error *err)
 }
 
 /*
- * Makes the copy from *guess, the record that the hint contains. The store is
- * asked for the newest record while the files are downloaded, so both take only
- * one round trip.
+ * Makes the copy from *guess, the record in the hint (a file in the store that
+ * can contain a copy of a recent record). The store is asked for the newest
+ * record while the files are downloaded, so both take only one round trip.
  *
  * The question is necessary even if all files are in the cache: the store may
  * have newer records, or may have lost the record *guess. The answer has only

@@ -48,7 +48,10 @@ struct stored_push {
 	 * its files and refs.
 	 */
 	struct generation seen;
-	/* stored_copy_made_number() of the copy when the push was opened */
+	/*
+	 * number of the newest generation that pushes of this node had made
+	 * when this push was opened (stored_copy_made_number())
+	 */
 	uint64_t old_made;
 	/*
 	 * owned, with their paths: the uploaded files, as long as no record

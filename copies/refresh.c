@@ -241,9 +241,9 @@ struct visit {
 	/* the visited directory, with a slash at the end, or "" */
 	const char *sub;
 	/*
-	 * true: the visit removes only files that must be removed before the
-	 * others: indexes of packs, and files for which goes_first() is true.
-	 * false: it removes only the others.
+	 * true: the visit removes only files that must go before all others:
+	 * indexes of packs, and files for which goes_first() is true. false:
+	 * the visit removes all other files.
 	 */
 	bool is_first;
 	const char *list;
@@ -364,7 +364,7 @@ static const char *const file_dirs[] = {
 	"objects/pack/multi-pack-index.d/",
 };
 
-/* index in `file_dirs` of the first directory below objects/ */
+/* index in `file_dirs` of the first directory below "objects/" */
 #define FIRST_OF_OBJECTS 3
 
 /*

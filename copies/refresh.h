@@ -88,10 +88,11 @@ int stored_refresh_has_others(const struct stored_refresh *r,
 			      struct error *err);
 
 /*
- * Removes from the directory the objects and files that r->g does not have, and
- * that stored_refresh_has_others() looks for. Before the call, the directory
- * must have the files of r->g, and must not have a newer generation. Returns 0,
- * or a negative error code if some objects or files may be left.
+ * Removes from the directory the objects and files that
+ * stored_refresh_has_others() looks for: those that r->g does not have. Before
+ * the call, the directory must have the files of r->g, and must not have a
+ * newer generation. Returns 0, or a negative error code if some objects or
+ * files may be left.
  */
 int stored_refresh_purge(const struct stored_refresh *r, struct error *err);
 

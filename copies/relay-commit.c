@@ -47,7 +47,7 @@ struct relay_repository {
 	/* The lock of struct relay_commits guards the fields from here on. */
 	struct relay_repository *next;
 	unsigned users;
-	/* number of the newest record of this relay */
+	/* number of the newest record that this relay has made */
 	uint64_t made;
 	/*
 	 * Owned: the record `made`, as long as it must still be written into
