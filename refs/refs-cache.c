@@ -20,9 +20,9 @@ struct note {
 struct held {
 	struct refs_cached cached; /* the first member */
 	/*
-	 * Number of snapshots that use the map. While the map is the current
-	 * one of its struct refs_cache, the number is 1 more. Guarded by the
-	 * lock of the struct refs_cache.
+	 * Number of snapshots that use the map, plus 1 while the map is the
+	 * current one of its struct refs_cache. Guarded by the lock of the
+	 * struct refs_cache.
 	 */
 	unsigned users;
 	struct sys_witness witness;

@@ -119,10 +119,10 @@ static int check_file(struct walker *w)
 }
 
 /*
- * Sets *out, which is empty, to the absolute path to which the symbolic link
- * at `path` leads. `text` is the target that the link stores. A relative
- * target is taken from the link's directory. The file at the target need not
- * exist. If the target's directory exists, symbolic links in the target are
+ * Sets *out, which is empty, to the absolute path to which the symbolic link at
+ * `path` leads. `text` is the stored target of the link. A relative target
+ * starts in the link's directory. The file at the target need not exist. If the
+ * target's directory exists, symbolic links in the path of the target are
  * resolved. Returns 0 or ERR_NOMEM.
  */
 static int resolve_link(struct buf *out, const char *path, const char *text)

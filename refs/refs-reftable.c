@@ -476,8 +476,8 @@ static int get_cached(const struct refs_cached **out, struct refs *refs,
 	int ret;
 
 	/*
-	 * A linked work tree has a second stack, for its own refs. A visit
-	 * reads both stacks, so the refs are not in one shared stack.
+	 * In a linked work tree, a visit also reads a second stack, which has
+	 * the work tree's own refs. So no single shared stack has all refs.
 	 */
 	if (is_linked(refs->repo))
 		return 0;

@@ -459,10 +459,10 @@ static int next_record(struct visit *v, struct refs_record *record,
 }
 
 /*
- * Leaves out a broken ref: calls v->broken, or sets v->warning if there is no
- * such callback. A strict visit returns ERR_CORRUPT instead. If
- * GIT_REF_PARANOIA is false, even a strict visit continues, and v->broken is
- * not called.
+ * Handles a broken ref. A strict visit returns ERR_CORRUPT. Any other visit
+ * leaves the ref out: calls v->broken, or sets v->warning if there is no such
+ * callback. If GIT_REF_PARANOIA is false, a strict visit leaves the ref out,
+ * too, and v->broken is not called.
  */
 static int pass_over(const struct visit *v, const char *name,
 		     enum refs_flaw flaw, struct error *err)

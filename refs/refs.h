@@ -39,9 +39,9 @@ struct ref {
 	/* name of the target if the ref is symbolic; else NULL */
 	const char *target;
 	/*
-	 * set after a lookup that returned ERR_CORRUPT; true: the value of the
-	 * ref is malformed, or an id of zeros, or too many symbolic refs lead
-	 * from one to the next; false: the storage of refs is damaged
+	 * Set after a lookup that returned ERR_CORRUPT. true: the ref is
+	 * broken: its value is malformed or an id of zeros, or the chain of
+	 * symbolic refs is too long. false: the storage of refs is damaged.
 	 */
 	bool is_broken;
 	/* set if is_broken; true: the stored id consists of zeros */
@@ -89,9 +89,10 @@ void refs_close(struct refs *refs);
  * visit stops and returns this value. Otherwise returns 0 or a negative error
  * code.
  *
- * If GIT_REF_PARANOIA is false, refs to missing objects count as broken, and a
- * broken ref never ends a visit. If the variable is not a boolean, each visit
- * fails with ERR_INVALID. refs_each_or_broken() ignores the variable.
+ * The variable GIT_REF_PARANOIA has an effect on all visits except
+ * refs_each_or_broken(). If the variable is false, refs to missing objects are
+ * left out, too, and refs_each_strict() leaves out broken refs instead of
+ * failing. If the variable is not a boolean, each visit fails with ERR_INVALID.
  */
 int refs_each(struct refs *refs, const char *prefix,
 	      int (*fn)(void *ctx, const struct ref *ref), void *ctx,
