@@ -56,7 +56,7 @@ enum filestore_result {
 /* the length of a range that extends to the end of the file */
 #define STORE_TO_END UINT64_MAX
 
-/* Facts about one file that a store returns. */
+/* Facts that a store returns about one file. */
 struct filestore_info {
 	uint64_t size; /* in bytes */
 	/* seconds since 1970, by the clock of the store */

@@ -24,10 +24,10 @@ struct probe {
 static const struct filestore_condition create = {STORE_CREATE, NULL};
 
 /*
- * Translates a result that is not the expected one. A failure of the request
- * proves nothing: a negative `ret` is returned as it is, and STORE_AMBIGUOUS as
- * STORE_UNAVAILABLE. Otherwise the store has broken the promise `what`: returns
- * ERR_UNSUPPORTED with a message.
+ * Returns the result of the probe after a request with the result `ret`, which
+ * the promise `what` excludes. A request that failed proves nothing: returns a
+ * negative `ret` as it is, and STORE_UNAVAILABLE for STORE_AMBIGUOUS. Otherwise
+ * the store has broken the promise: returns ERR_UNSUPPORTED with a message.
  */
 static int wrong(const struct probe *p, int ret, const char *what)
 {

@@ -17,7 +17,7 @@
 
 /* maximum number of bytes of a packet, without its first byte */
 #define RELAY_PACKET_MAX ((size_t)64 << 10)
-/* maximum length of the content of a file that a message contains */
+/* maximum length of the file content in one message */
 #define RELAY_FILE_MAX ((size_t)1 << 20)
 /* maximum number of bytes of a message */
 #define RELAY_MESSAGE_MAX (RELAY_FILE_MAX + 8192)

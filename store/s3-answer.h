@@ -43,7 +43,10 @@ struct s3_error {
 int s3_answer_listing(struct filestore_page *page, const char *prefix,
 		      const char *bytes, size_t len, struct error *err);
 
-/* Reads an Error. If the answer is not valid, the code is empty. */
+/*
+ * Parses an answer whose root element is Error. If the answer is not valid,
+ * out->code is empty.
+ */
 void s3_answer_error(struct s3_error *out, const char *bytes, size_t len);
 
 /*
