@@ -37,10 +37,10 @@ static void tell_line(void *ctx, const char *line)
 }
 
 /*
- * Handles the result `ret` of one check. If `ret` is negative, the message is
- * reported as a problem. Returns 0 if the next check can be made. Returns
- * ERR_NOMEM or ERR_CANCELLED if `ret` is that code; such a result is no problem
- * of the repository.
+ * Handles the result `ret` of one check. ERR_NOMEM and ERR_CANCELLED are
+ * returned, because they are no problems of the repository. Any other negative
+ * code is a problem: its message is reported. Returns 0 if the next check can
+ * be made.
  */
 static int note(struct objects *o, int ret, const struct error *why)
 {

@@ -137,10 +137,11 @@ static void choose_bundle(struct gathering *g)
 }
 
 /*
- * Adds missing files to the download tasks. With `from_bundle`, adds only files
- * that the side bundle probably has; otherwise adds all other missing files. A
- * record lists its side bundle after the files in the bundle, and before the
- * files of later pushes.
+ * Adds missing files to the download tasks. A record lists its side bundle
+ * after the files in the bundle, and before the files of later pushes. With
+ * `from_bundle`, adds the files that are listed before the bundle and that a
+ * bundle may contain: they are probably in it. Otherwise adds all other missing
+ * files.
  */
 static void list_tasks(struct gathering *g, bool from_bundle)
 {

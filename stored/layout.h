@@ -41,8 +41,8 @@ struct stored_layout {
 	/* number of threads that call put(), at least 1 */
 	unsigned threads;
 	/*
-	 * how to make files durable that stored_layout_make() writes without
-	 * put()
+	 * how to make durable the files that stored_layout_make() writes
+	 * without put()
 	 */
 	enum sys_fsync_method method;
 };

@@ -33,9 +33,8 @@ struct stored_successor {
 	/* names of the node, the user and the action in the record */
 	const char *node, *user, *action;
 	/*
-	 * true: the directory may lack objects that the base has. In this case,
-	 * the call fails if the store has a generation that is newer than the
-	 * base.
+	 * true: the directory may lack objects that the base generation has. In
+	 * this case, the call fails if the store has a newer generation.
 	 */
 	bool drops_objects;
 };
@@ -53,7 +52,10 @@ struct stored_written {
 	 * uploaded
 	 */
 	uint64_t upload_nr, upload_bytes;
-	/* true: the base had this content already, so nothing was made */
+	/*
+	 * true: the base generation had this content already, so nothing was
+	 * made
+	 */
 	bool is_same;
 };
 
