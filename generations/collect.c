@@ -281,9 +281,8 @@ static void window_release(struct window *w)
 /*
  * Handles one record: keeps the files of a live record, adds a record that is
  * not live to c->olds, and ignores a retired record. On entry, *is_live says
- * whether this record is live. On return, *is_live says whether the record with
- * the number below is live. Returns 0, STORE_UNAVAILABLE or a negative error
- * code.
+ * whether this record is live. On return, *is_live says whether the next older
+ * record is live. Returns 0, STORE_UNAVAILABLE or a negative error code.
  */
 static int note_record(struct collection *c, bool *is_live,
 		       const struct reading *r)

@@ -12,13 +12,13 @@
  * earlier one of two times: the time of the collector's clock, and the time in
  * a response of the store.
  *
- * Why no new record names a deleted file: a new record names two kinds of
- * files. Files of the first kind are named by the parent of the new record,
- * too. The parent was the newest generation until then, so it is live, and its
- * files are kept. Files of the second kind were written less than `session_ns`
- * before (generations/history.h). The grace must be longer than the longest
- * time from a writer's first upload to its record. It must also be longer than
- * the time for which any reader uses one generation.
+ * No new record names a deleted file. A file that the parent of the new record
+ * names, too, is kept: the parent was the newest generation until then, so it
+ * is live. Any other file of the new record was written less than `session_ns`
+ * before (generations/history.h), so it is younger than the grace. For this,
+ * the grace must be longer than the longest time from a writer's first upload
+ * to its record. It must also be longer than the time for which any reader uses
+ * one generation.
  *
  * Records of generations that are not live are replaced by retired records,
  * which are nearly empty (generations/record.h). So the numbers of these

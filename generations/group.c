@@ -119,8 +119,9 @@ static void fail_all(struct commit_member *const *members, size_t nr, int ret,
 
 /*
  * Returns whether the upload of a change has found that the store has another
- * generation with the number of the base. In this case the store was restored
- * from a backup, and has another history.
+ * generation with the number of *base, the newest generation that the group
+ * knows. In this case the store was restored from a backup, and has another
+ * history.
  */
 static bool is_other_history(const struct generation *base,
 			     struct commit_member *const *members, size_t nr)

@@ -249,15 +249,14 @@ struct generation_change {
 	uint64_t tables_up_to;
 	/*
 	 * Finds the value of a ref in the tables of a generation. Called only
-	 * for a ref that has no update in the generation, and only if the
-	 * generation has tables. Sets *value to the value, or to an empty
-	 * string if there is no such ref.
+	 * if the generation has tables, and no update of this ref. Sets *value
+	 * to the value, or to an empty string if there is no such ref.
 	 *
-	 * Returns 1 if the ref cannot be created because "<ref>/..." or a
-	 * parent of `ref` exists in the tables, 0 if not, or a negative error
-	 * code. Two kinds of refs in the tables are ignored: refs that the
-	 * generation has an update of, and refs that the change deletes. The
-	 * caller checks conflicts with updated refs itself.
+	 * Returns 1 if the tables have a ref that cannot exist together with
+	 * `ref` ("<ref>/..." or a parent of `ref`), 0 if not, or a negative
+	 * error code. Two kinds of refs in the tables are ignored: those that
+	 * the change deletes, and those with an update in the generation, which
+	 * the caller checks itself.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
 			const struct generation *g, const char *ref,
@@ -468,11 +467,12 @@ void generation_group_set_hooks(struct generation_group *group,
  * Works like generation_session_commit() on the newest generation that the
  * group knows. Returns the same results. Several threads may call this
  * function. While one record is made, the changes that wait are collected for
- * the next record. A store that was restored from a backup may have another
- * generation under the number of the newest generation that the group knows. If
- * the upload of a change has found such a generation (session.seen_token), the
- * group searches the store for the newest one. See also
- * generation_group_commit().
+ * the next record.
+ *
+ * If the store was restored from a backup, it may have another generation under
+ * the number of the newest generation that the group knows. If the upload of a
+ * change has found this (session.seen_token), the group searches the store for
+ * the newest generation. See also generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,

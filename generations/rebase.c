@@ -39,7 +39,10 @@ static int check_refs(struct generation *scratch,
 	return ret;
 }
 
-/* Checks that no two refs that a change sets conflict, as "a" and "a/b" do. */
+/*
+ * Checks that a change does not set two refs that conflict, as "a" and "a/b"
+ * do.
+ */
 static int check_names(const struct generation *scratch, struct error *err)
 {
 	for (size_t i = 0; i < scratch->update_nr; i++) {
