@@ -58,14 +58,14 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 
 /*
  * Sets the traits "peeled", "fully-peeled" and "gitreach-peeled" in the header
- * of the new file. These traits promise a peeled id for each tag. The caller
- * calls this function before the first edit, and keeps the promise for the
- * records of the old file, too.
+ * of the new file. These traits promise a peeled id for each tag. Call this
+ * function before the first edit. The caller must then put each tag with its
+ * peeled id, also a tag whose record in the old file lacks the peeled id.
  */
 void packed_rewrite_promise_peeled(struct packed_rewrite *rw);
 
 /*
- * Leaves out the record of a ref in the new packed-refs file. Returns 1 if
+ * Leaves the record of a ref out of the new packed-refs file. Returns 1 if
  * there was a record, 0 if not, or a negative error code. The first successful
  * call creates the new file.
  */

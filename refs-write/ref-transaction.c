@@ -18,7 +18,7 @@ const char *ref_result_reason(enum ref_result result)
 		return "";
 	case REF_NAME_CONFLICT:
 		return "refname conflict";
-	case REF_LOCKED: /* in the words of stock Git */
+	case REF_LOCKED: /* stock Git has this text for both */
 	case REF_EXISTS:
 		return "reference already exists";
 	case REF_ABSENT:
@@ -245,8 +245,9 @@ static struct ref_update *update_new(const struct ref_change *change)
 }
 
 /*
- * Checks the new value in a change. Returns as ref_transaction_add(): 0 if the
- * value is accepted, 1 or ERR_INVALID if not, or another negative error code.
+ * Checks the new value in a change. Returns 0 if the value is accepted, 1 or
+ * ERR_INVALID if not (see ref_transaction_add()), or another negative error
+ * code.
  */
 static int check_value(const struct ref_transaction *tx,
 		       const struct ref_change *change, struct error *err)

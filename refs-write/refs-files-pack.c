@@ -72,10 +72,10 @@ static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 }
 
 /*
- * Returns whether a record of the old packed-refs is known to have all that the
- * new file needs: it has a peeled id, or is a branch, which has no peeled id
- * because it points to a commit. The header of the old file may promise peeled
- * ids, but is not trusted.
+ * Returns whether a record of the old packed-refs has all that the new file
+ * needs: it has a peeled id, or is a branch. A branch points to a commit, which
+ * has no peeled id. The header of the old file may promise peeled ids, but is
+ * not trusted.
  */
 static bool is_complete(const struct packed_ref *ref)
 {
