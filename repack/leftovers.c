@@ -45,8 +45,8 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
 
 /*
  * Context of the callback is_going(). `parts` is indexed by the number of a
- * pack in the snapshot `odb`. is_going() gets a struct pack, so it searches
- * the snapshot for this number.
+ * pack in the snapshot `odb`. The callback gets a struct pack, and searches the
+ * snapshot for the number of this pack.
  */
 struct going {
 	const struct odb *odb;

@@ -79,16 +79,18 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
  * removed when it is old enough. A .pack with its .idx is a pack for every
  * reader, and other processes may rely on it. For example, stock Git removes
  * loose objects that are in such a pack, and does not pack these objects again.
- * So unnamed packs are removed only if all of these conditions hold:
+ * So packs without their final names are removed only if all of these
+ * conditions hold:
  *
- *  - No unnamed pack of this repository is younger than the time of expiry.
+ *  - None of these packs is younger than the time of expiry.
  *  - None has a .keep file, and no multi-pack-index names one.
  *  - Each object of these packs is also in a pack with a final name, here or
  *    in an alternate, or nobody may ask for the object.
  *
- * Either all are removed or none. A loose copy of an object is not enough,
- * because stock Git's prune-packed may be about to remove that copy. `git gc`
- * packs before it prunes, so that wanted objects are in a named pack by then.
+ * Either all these packs are removed or none. A loose copy of an object is not
+ * enough, because stock Git's prune-packed may be about to remove that copy.
+ * `git gc` packs before it prunes, so that wanted objects are in a pack with a
+ * final name by then.
  */
 
 struct prune_unnamed {

@@ -49,8 +49,8 @@ static size_t base_len(const char *name, size_t hex_len)
 }
 
 /*
- * Returns the path "<dir>/<name><ext>" with the first `len` bytes of the name.
- * NULL: no memory. The caller frees the path.
+ * Returns the path "<dir>/<start><ext>", where <start> is the first `len` bytes
+ * of `name`. NULL: no memory. The caller frees the path.
  */
 static char *join(const char *dir, const char *name, size_t len,
 		  const char *ext)
@@ -75,9 +75,9 @@ static int add(char ***items, size_t *nr, size_t *alloc, char *item,
 }
 
 /*
- * Set *seconds to the modification time of the file "<dir>/<name><ext>", with
- * the first `len` bytes of the name. Returns 1 if the file exists, 0 if the
- * file does not exist, or a negative error code.
+ * Set *seconds to the modification time of the file "<dir>/<start><ext>", where
+ * <start> is the first `len` bytes of `name`. Returns 1 if the file exists, 0
+ * if not, or a negative error code.
  */
 static int look(int64_t *seconds, const struct listing *l, const char *name,
 		size_t len, const char *ext)
