@@ -22,10 +22,10 @@ static inline quad turned(quad q, int left)
 
 /*
  * Expands the 16 words of a block to 80 words. Word i is the XOR of the words
- * i-3, i-8, i-14 and i-16, rotated by one. Applied twice, the rule uses the
- * words i-6, i-16, i-28 and i-32, rotated by two. So four consecutive words do
- * not depend on each other, and are computed together. For i < 32, only the
- * first rule is possible. There the fourth of four words depends on the first,
+ * i-3, i-8, i-14 and i-16, rotated by one. For i >= 32, this rule is applied
+ * twice: word i is the XOR of the words i-6, i-16, i-28 and i-32, rotated by
+ * two. Four consecutive words then do not depend on each other, and are
+ * computed together. For i < 32, the fourth of four words depends on the first,
  * so it is corrected afterwards.
  */
 static void expand(uint32_t *w, const uint8_t *bytes)
