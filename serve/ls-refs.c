@@ -229,10 +229,10 @@ static int find_cached(const struct refs_cached **cached, struct listing *l)
 }
 
 /*
- * Set *key to a string with all values that decide which lines a listing of the
- * same cached refs has: the rules for hidden refs, the namespace, the prefixes,
- * and whether tags are peeled. Listings with different lines get different
- * keys.
+ * Set *key to a string with all values that decide which of the cached refs a
+ * listing has, and in which form: the rules for hidden refs, the namespace, the
+ * prefixes, and whether tags are peeled. Listings with different lines get
+ * different keys.
  */
 static int make_key(struct buf *key, const struct listing *l)
 {
@@ -256,8 +256,8 @@ static int make_key(struct buf *key, const struct listing *l)
 
 /*
  * List the refs. If all packets are still in the buffer, and depend on the
- * cached refs only, keep them for later requests. An object that was read to
- * peel a ref does not matter, because an object never changes.
+ * cached refs only, keep them for later requests. They may also depend on
+ * objects that were read to peel refs, because an object never changes.
  */
 static int visit_and_note(struct listing *l, const struct refs_cached *cached,
 			  const struct buf *key, struct error *warning)
