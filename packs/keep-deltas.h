@@ -59,9 +59,9 @@ struct keep_trees {
 };
 
 /*
- * Find the trees of HEAD and of older commits. The walk of the repack is used,
- * because it has read the history. If HEAD is no commit, there are no trees.
- * Returns 0 or a negative error code.
+ * Find the trees of HEAD and of older commits. `w` is the walk of the repack,
+ * which has read the history. If HEAD is no commit, there are no trees. Returns
+ * 0 or a negative error code.
  */
 int keep_trees_find(struct keep_trees *trees, struct walk *w, struct refs *refs,
 		    struct error *err);
@@ -193,9 +193,9 @@ struct keep_tips {
 };
 
 /*
- * Find the trees of all branches and of the newest tags. The walk of the repack
- * is used, because it has read the history. Returns 0 or a negative error code.
- * Cost: one look-up for each branch and tag.
+ * Find the trees of all branches and of the newest tags. `w` is the walk of the
+ * repack, which has read the history. Returns 0 or a negative error code. Cost:
+ * one look-up for each branch and tag.
  */
 int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
 		   struct error *err);

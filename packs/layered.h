@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Decides which packs and layers `git repack --write-midx=incremental` leaves
- * as they are in a chain of multi-pack-indexes. So the cost of a repack depends
- * on the number of new objects only (git-repack(1)).
+ * as they are in a chain of multi-pack-indexes. Large layers stay, so the cost
+ * of a repack depends on the number of new objects only (git-repack(1)).
  *
  * A layer is merged with the layers above it if it has less than twice as many
  * objects as all of them together. An example with 100 new objects:

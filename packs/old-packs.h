@@ -67,9 +67,9 @@ void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 /*
  * Remove from the list all packs that have a .keep file in `odb`, a snapshot
  * that was opened after the listing. A .keep file may have been made between
- * the listing and the snapshot. The new pack lacks the objects of such a kept
- * pack. So the kept pack must stay, even if its .keep file is gone again when
- * old packs are removed.
+ * the listing and the snapshot. The new pack then lacks the objects of the kept
+ * pack. So the kept pack stays, even if its .keep file is gone again when old
+ * packs are removed.
  */
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
