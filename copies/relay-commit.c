@@ -39,9 +39,10 @@ struct relay_repository {
 	 */
 	struct stored_finder finder;
 	/*
-	 * sys_clock_ns() when the store last had the base for certain: this
-	 * relay made the base, or the store proved that it has the base. The
-	 * base is the generation after which the next record is made.
+	 * The base is the generation after which the next record is made. This
+	 * is the time (sys_clock_ns()) at which it was last certain that the
+	 * store has the base: this relay made the base, or the store proved
+	 * that it has the base.
 	 */
 	uint64_t proved_ns;
 	/* The lock of struct relay_commits guards the fields from here on. */
