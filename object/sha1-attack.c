@@ -57,10 +57,9 @@ void sha1_attack_sample(struct sha1_batch *batch, unsigned lane)
 	columns[(bit) < SHA1_LOW_NR ? (bit)                                    \
 				    : (bit)-SHA1_HIGH_FIRST + SHA1_LOW_NR]
 /*
- * Number of bits by which MOVED() shifts a column to the right; a negative
- * number means a shift to the left. After the shift, bit 0 is the bit that the
- * condition compares for K = SHA1_K_FIRST. Bit i belongs to K = SHA1_K_FIRST +
- * i.
+ * MOVED() shifts a column to the right by this number of bits, or to the left
+ * if the number is negative. After the shift, bit i is the bit that the
+ * condition compares for K = SHA1_K_FIRST + i.
  */
 #define DISTANCE(at) (SHA1_K_FIRST + (at)-SHA1_COLUMN_FIRST)
 #define MOVED(at, bit)                                                         \
