@@ -29,11 +29,15 @@ struct prune_packed_options {
  * Remove the loose objects of `repo` that are also in a pack, here or in an
  * alternate. The packs are read from disk by this function.
  *
- * No object gets an earlier latest time by this. If only cruft packs have the
- * object, and the loose copy is newer than the object's times in the .mtimes
- * files, the loose copy stays. If an ordinary pack has the object, but is older
- * than the loose file, the modification time of the pack is set to now; if this
- * fails, the loose copy stays. Returns 0 or a negative error code.
+ * Every object keeps its latest time:
+ *
+ * - If only cruft packs have the object, a loose copy that is newer than the
+ *   object's times in the .mtimes files stays.
+ * - If an ordinary pack has the object, but is older than the loose file, the
+ *   modification time of the pack is set to now. If this fails, the loose copy
+ *   stays.
+ *
+ * Returns 0 or a negative error code.
  */
 int prune_packed(const struct repo *repo,
 		 const struct prune_packed_options *options, struct error *err);

@@ -123,9 +123,9 @@ static int spare_packs(struct run *r, struct error *err)
 }
 
 /*
- * List the packs, then read the references, then open the packs. A pack that is
- * on the list is older than the references, so all its reachable objects are
- * found. Returns 0 or a negative error code.
+ * List the packs, then read the references, then open the packs. Each listed
+ * pack is older than these references. So every object of a listed pack that is
+ * still reachable is found. Returns 0 or a negative error code.
  */
 static int open_all(struct run *r, struct error *err)
 {
