@@ -409,9 +409,9 @@ static int look_at(struct commit *c)
 		return STORE_AMBIGUOUS;
 	if (c->found.is_retired)
 		/*
-		 * A retired record has no token. A record is retired long after
-		 * it was made. So if no change here is older than its
-		 * session_ns, another process made this record.
+		 * A retired record has no token. Records are retired only long
+		 * after they were made. So if no change of ours is older than
+		 * its session_ns, another process made this record.
 		 */
 		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
 	return memcmp(c->found.token, c->next.token, sizeof(c->next.token))
