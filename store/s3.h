@@ -10,10 +10,15 @@
  *
  * Which failures are temporary:
  *
- *	no connection; 429; 503 SlowDown; 409          no effect, is repeated
- *	    ConditionalRequestConflict or
- *	    OperationAborted; 400 RequestTimeout
- *	other 5xx but 501; 408; no whole answer        the effect is unknown
+ *	no effect, is repeated     no connection
+ *	                           400 RequestTimeout
+ *	                           409 ConditionalRequestConflict
+ *	                           409 OperationAborted
+ *	                           429
+ *	                           503 SlowDown
+ *	the effect is unknown      no whole answer
+ *	                           408
+ *	                           any other 5xx except 501
  *
  * A request whose effect is unknown is repeated only if a repeat does no harm
  * (store/filestore.h).
