@@ -4,12 +4,12 @@
  * when the store has the record of the next generation (version) of the
  * repository.
  *
- *	stored_push_open      the copy is the newest generation now
+ *	stored_push_open      brings the copy to the newest generation
  *	(the push is received into the quarantine, checked and accepted)
- *	stored_push_upload    packs into the store and into the cache: a round
- *	                      trip, without any lock
- *	stored_push_publish   the record: a round trip. Then the copy is
- *	                      advanced
+ *	stored_push_upload    uploads packs into the store, and adds them to
+ *	                      the cache: a round trip, without any lock
+ *	stored_push_publish   makes the record: a round trip. Then brings the
+ *	                      copy to the new generation
  *	stored_push_close
  *
  * The record is made only if each ref has the old value that the push expects.
