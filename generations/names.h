@@ -7,9 +7,9 @@
  *	hint/<repository>/_			number or record of a generation
  *	lease/<repository>/_			who maintains the repository
  *
- * <repository> is the path of the repository below the base, such as
- * "team/app.git". <number> has 16 hexadecimal digits. <hash> is the SHA-256 of
- * the content, <upload> the token of the upload, both in hexadecimal.
+ * <repository> is the relative path of the repository, such as "team/app.git".
+ * <number> has 16 hexadecimal digits. <hash> is the SHA-256 of the content,
+ * <upload> the token of the upload, both in hexadecimal.
  *
  * Some bytes of <repository> are written as "_" and two hexadecimal digits:
  * bytes that a store does not allow in names, each "_", and a "." at the start
