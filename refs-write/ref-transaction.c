@@ -167,14 +167,15 @@ static bool name_is_shared_ref(const char *name)
 /*
  * Checks the name in a change. Returns 0 or ERR_INVALID.
  *
- * A change must not use the long name of a ref that all work trees share. The
- * checks of values and conflicts would not know this name.
+ * A long name is "main-worktree/<ref>" or "worktrees/<id>/<ref>". A change must
+ * not use the long name of a ref that all work trees share: the checks of
+ * values and conflicts would not know this name.
  *
  * Names of deleted or verified refs are checked too. Otherwise a change could
  * delete any file of the git directory. As in stock Git, a ref of another work
  * tree cannot be deleted by its long name. FETCH_HEAD and MERGE_HEAD are
- * refused, since they contain more than ids. A symbolic ref must be below
- * refs/ or a root ref of this work tree.
+ * refused, since they contain more than ids. A symbolic ref must be below refs/
+ * or a root ref of this work tree.
  */
 static int check_name(const struct ref_change *change, struct error *err)
 {

@@ -5,8 +5,8 @@
  * names are compared.
  *
  * The lock file of the ref refs/a/b is in the directory refs/a. So after
- * locking, there can be no loose ref refs/a. Only packed-refs must be searched
- * for refs with the name of a directory.
+ * locking, there can be no loose ref refs/a, and only packed-refs must be
+ * searched for a ref of this name.
  */
 #include <stdlib.h>
 #include <string.h>
