@@ -96,8 +96,8 @@ static int next_entry(struct tree_check *t)
 /* ---- order */
 
 /*
- * Pushes the name of a file on the stack. The caller has removed all names from
- * the stack that are not a prefix of this name. Returns 0 or ERR_NOMEM.
+ * Pushes the name of a file on the stack. The caller has removed from the stack
+ * all names that are not a prefix of this name. Returns 0 or ERR_NOMEM.
  */
 static int push(struct tree_check *t)
 {

@@ -72,8 +72,8 @@ static unsigned find_byte(__m128i bytes, char c)
 
 /*
  * Returns whether all bytes of one chunk pass the check of is_plain(). `last`
- * is the byte before the chunk, or a slash. Bit i of *slashes is set if byte i
- * is a slash.
+ * is the byte before the chunk, or a slash if the name begins with the chunk.
+ * Bit i of *slashes is set if byte i is a slash.
  */
 static bool is_plain_chunk(__m128i bytes, char last, unsigned *slashes)
 {
