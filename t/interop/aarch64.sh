@@ -32,7 +32,8 @@ make_root () {
 	packages=$("$GITREACH_SRC/tools/libs" packages |
 		grep -v pkg-config | tr "\n" ",") &&
 	debootstrap --foreign --arch=arm64 --variant=minbase \
-		--include="${packages}libcmocka-dev" bookworm boot &&
+		--include="${packages}libcmocka-dev,libc6-dev,libcrypt-dev,linux-libc-dev" \
+		bookworm boot &&
 	mkdir "$root" &&
 	for deb in boot/var/cache/apt/archives/lib*.deb \
 		boot/var/cache/apt/archives/zlib*.deb \
