@@ -24,8 +24,8 @@
 #define BUSY_TRIES 8
 
 /*
- * Internal result: there is no relay, or the change did not reach it. So this
- * process must make the record itself.
+ * Internal result: no relay (the process that makes records for all pushes of
+ * this node) got the change. So this process must make the record itself.
  */
 #define NO_RELAY 100
 
@@ -605,9 +605,9 @@ static int find_and_follow(struct stored_push *push,
 }
 
 /*
- * Sends the change to the relay of this node, which makes the record. Returns a
- * value of generation_commit_result, NO_RELAY if the change did not reach the
- * relay, or a negative error code.
+ * Sends the change to the relay, the process that makes records for all pushes
+ * of this node. Returns a value of generation_commit_result, NO_RELAY if the
+ * change did not reach the relay, or a negative error code.
  */
 static int pass(struct publishing *p, const struct generation_change *change,
 		struct error *why)

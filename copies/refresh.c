@@ -67,7 +67,7 @@ static int is_needed(const struct stored_refresh *r,
 	/*
 	 * A bundle contains other files of the generation. These files are put
 	 * into the directory; the bundle is not. If r->before has the same
-	 * bundle, the directory already has the files in it.
+	 * bundle, the directory already has the files of the bundle.
 	 */
 	if (stored_side_is(file->path))
 		return !old || !is_equal(old, file);

@@ -73,8 +73,8 @@ struct packing_item {
 		/* number of bytes at `delta` */
 		uint32_t delta_len;
 		/*
-		 * if PACKING_KEPT: the number of the row in the file of kept
-		 * deltas that has the whole copy of the object
+		 * if PACKING_KEPT: in the file of kept deltas, the number of
+		 * the row with the whole copy of the object
 		 */
 		uint32_t kept_row;
 	};

@@ -5,9 +5,9 @@
  * the new pack. For a thin pack, it suffices that the receiver has the base.
  *
  * If islands forbid the base of a stored delta, the object needs another base,
- * which the delta search may find. Therefore two objects are marked `retry`:
- * the object itself, and the whole object at the root of the forbidden base's
- * delta chain. The search may then make one of the two a delta of the other.
+ * which the delta search may find. Two objects are marked `retry`: the object
+ * itself, and the object that is stored whole at the end of its delta chain.
+ * The search may then make either of the two a delta of the other.
  */
 #ifndef PACKING_PLAN_H
 #define PACKING_PLAN_H

@@ -23,9 +23,9 @@ int plan_dir_path(struct buf *out, const struct plan_dir *dir,
 /*
  * Writes the file of a plan, the `len` bytes at `bytes`. Before that, removes
  * plans, the least recently used first, until all plans together with the new
- * one have at most dir->max bytes. `locks` is a descriptor of the file "keys"
- * with the locks. Returns NULL, or the reason why the file was not written; a
- * constant string.
+ * one have at most dir->max bytes. `locks` is a descriptor of the file "keys",
+ * on which this function takes the lock PLAN_DIR_STORING. Returns NULL, or the
+ * reason why the file was not written; a constant string.
  */
 const char *plan_dir_store(const struct plan_dir *dir, const uint8_t *key,
 			   const void *bytes, size_t len, int locks);

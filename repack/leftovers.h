@@ -37,15 +37,15 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
 		  bool loose, struct error *err);
 
 /*
- * List the objects for a cruft pack. These objects are loose, or in a pack that
- * `parts` includes, and no other pack has them. `parts` has one entry for each
- * pack of the snapshot.
+ * List the objects for a cruft pack: loose objects, and objects of packs that
+ * `parts` includes. Objects that a pack that stays also has are left out.
+ * `parts` has one entry for each pack of the snapshot.
  *
  * Packs that are not included are treated as packs that stay. Their objects
  * count as reached, so the search from recent objects does not go beyond them.
- * Objects that the job's options leave out are marked as safe, so they are not
- * written. The job must be empty before the call. Returns 0 or a negative error
- * code. The caller releases *u in any case.
+ * Objects that the job's options leave out count as reached too, so they are
+ * not written. The job must be empty before the call. Returns 0 or a negative
+ * error code. The caller releases *u in any case.
  */
 int leftovers_list_cruft(struct unreachable *u, struct pack_job *job,
 			 const enum rollup_part *parts, int64_t expiry,

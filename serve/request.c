@@ -25,9 +25,10 @@
 #define UNCHECKED_MAX 16384
 
 /*
- * A request with at least this number of unchecked wants opens the file of
- * wants of prepared answers (stored responses to frequent requests). With fewer
- * wants, looking up each want costs less.
+ * Prepared answers (stored responses to frequent requests) have a file of their
+ * wants. A request with at least this number of unchecked wants opens this
+ * file. With fewer wants, looking up each want among the refs costs less than
+ * opening the file.
  */
 #define MANY_WANTS 64
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Links or copies files of the source into a stage. */
+/*
+ * Links or copies files of a source repository into a stage: a temporary
+ * repository with the files of a new generation.
+ */
 #include <string.h>
 
 #include "base/mem.h"

@@ -96,10 +96,10 @@ void treediff_free(struct treediff *d)
 /* Values that are computed from the path of a tree entry, or of a directory. */
 struct place {
 	/*
-	 * Path hash (name_hash_add()). For an entry, even for a directory, the
-	 * hashed path has no slash at its end. In a parameter `dir`, the hashed
-	 * path is that of the directory whose entries are compared, and ends
-	 * with a slash. The path of the root directory is empty.
+	 * Hash of the path (name_hash_add()). The path of an entry has no slash
+	 * at its end, also if the entry is a directory. Parameters named `dir`
+	 * stand for the directory whose entries are compared: the path of `dir`
+	 * ends with a slash, and that of the root directory is empty.
 	 */
 	uint32_t hash;
 	uint32_t group; /* path group (object/path-group.h) */

@@ -201,8 +201,8 @@ static void test_lost_record(void **state)
 /*
  * The relay has made a record (manifest of a generation). Then the store is
  * restored from a backup, and another node makes another record with the same
- * number. The process of the next push has read the other record, so the relay
- * must build on it.
+ * number. The process of the next push has read the record of the other node,
+ * so the relay must build on this record.
  */
 static void test_other_history(void **state)
 {

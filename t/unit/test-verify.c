@@ -19,8 +19,8 @@
 #define THREADS 3
 
 /*
- * A pack, and the content of its objects. The test computes the ids of deltas
- * from the contents.
+ * A pack, and the content of its objects. From the content, the test computes
+ * the id of an object that the pack stores as a delta.
  */
 struct sample {
 	struct packfile file;
