@@ -76,9 +76,9 @@ static void compare(struct told *t, struct tree_splice *whole, size_t base_len,
 			(!size || !memcmp(t->made.data, out, size)));
 	} else {
 		/*
-		 * The input is too short to give more entries than there is
-		 * room for. So the only possible error is that the result of
-		 * the delta is not a tree.
+		 * The input is too short for a tree that exceeds a limit of its
+		 * size or its number of entries. So the only possible error is
+		 * that the result of the delta is not a tree.
 		 */
 		require(ret == ERR_CORRUPT &&
 			tree_splice_whole(whole, out, size) == ERR_CORRUPT);

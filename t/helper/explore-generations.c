@@ -881,8 +881,9 @@ static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 	jumps = nr && may_jump(w) && (is_free || w->preemptions);
 	events = (unsigned)lands + (unsigned)jumps;
 	/*
-	 * When no actor can go on, a late put takes effect or is lost. The
-	 * second case is one more event to choose.
+	 * When no actor can go on, a late put has two possible outcomes: it
+	 * takes effect, or it is lost. Each is an event that can be chosen.
+	 * `events` already counts the first.
 	 */
 	if (!nr && lands)
 		events++;

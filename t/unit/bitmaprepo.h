@@ -426,7 +426,10 @@ static inline void bitmaprepo_check(struct bitmaprepo *b,
 				b->had[bitmaprepo_at(b, bit)]);
 }
 
-/* Check that the numbers in the trace of a query are consistent. */
+/*
+ * The trace of a query has counters for the haves and counters for the wants.
+ * Check that they agree with each other and with the result.
+ */
 static inline void bitmaprepo_check_trace(const struct pack_bitmap_result *r)
 {
 	const struct pack_bitmap_trace *t = r->trace;

@@ -87,9 +87,9 @@ static inline void filterset_find_all(struct filterset *s,
 			nr = r->objects[nr].refs[0];
 		}
 		/*
-		 * The entries of a spared tree have the depth 0. Any other
-		 * wanted tree itself has the depth 0, like the root tree of a
-		 * commit.
+		 * A wanted tree that is exempt from the filter (s->spared)
+		 * gives its entries the depth 0. Any other wanted tree itself
+		 * has the depth 0, like the root tree of a commit.
 		 */
 		filterset_find(s, r, nr,
 			       r->objects[nr].type == OBJ_TREE &&
@@ -192,9 +192,9 @@ static inline void filterset_meet_entries(const struct filterset *s,
 }
 
 /*
- * Change s->spared to what it is for a walk. A wanted tree or blob passes in
- * any case only if the walk has not met it before, as the root tree of a commit
- * or as an entry of a want that comes before.
+ * Change s->spared to what it is for a walk. A wanted tree or blob always
+ * passes the filter only if the walk has not met it before, as the root tree of
+ * a commit or as an entry of an earlier want.
  */
 static inline void filterset_walk(struct filterset *s, const struct randrepo *r)
 {

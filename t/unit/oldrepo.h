@@ -136,7 +136,10 @@ static inline void oldrepo_loose(struct oldrepo *o, uint32_t nr)
 	oldrepo_time(o, nr, time);
 }
 
-/* Store every object at one or several of the places `allowed`. */
+/*
+ * Store every object at one or several places. `allowed`: the possible places,
+ * bits of enum oldrepo_place.
+ */
 static inline void oldrepo_scatter(struct oldrepo *o, unsigned allowed)
 {
 	for (uint32_t i = 0; i < o->r.nr; i++) {

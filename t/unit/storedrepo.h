@@ -169,8 +169,8 @@ static inline void storedrepo_delete(struct storedrepo *s,
 }
 
 /*
- * Makes the next generation: the files of *g, and one more file, which consists
- * of one line.
+ * Commits the next generation (version) of the repository: the files of *g, and
+ * one more file, which consists of one line.
  */
 static inline void storedrepo_add_file(struct storedrepo *s,
 				       struct generation *g, const char *path)

@@ -363,8 +363,8 @@ static void test_connections(void **state)
 }
 
 /*
- * If there are more addresses than entries in the table, all connections are
- * still counted.
+ * If there are more client addresses than entries in the table of addresses,
+ * all connections are still counted.
  */
 static void test_crowded_table(void **state)
 {

@@ -370,7 +370,7 @@ static void from_below(void **state)
 	view = ewah_view_of(&built.entries[0].bitmap);
 	assert_int_equal(ewah_count(&view), 1);
 	bitmap_build_result_release(&built);
-	/* Change the offset of the bitmap. */
+	/* Change the offset of the bitmap in the lookup table. */
 	bytes.data[below.lookup + 4 - below.bytes] ^= 0x40;
 	assert_int_equal(bitmap_build(&built, &s.in, NULL), ERR_CORRUPT);
 	bitmap_build_result_release(&built);

@@ -251,7 +251,10 @@ static void tips(void **state)
 	sample_free(s);
 }
 
-/* The bitmaps stay within a configured budget, whether it is small or large. */
+/*
+ * All bitmaps together do not exceed a configured number of words, whether it
+ * is small or large.
+ */
 static void configured_budget(void **state)
 {
 	static const size_t budgets[] = {600, 2000, 8000, 50000};

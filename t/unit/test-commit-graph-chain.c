@@ -65,8 +65,9 @@ static void test_kept(void **state)
 	o.max_commits = 8;
 	assert_int_equal(kept(sizes, 0, 4, &o), 4);
 	/*
-	 * The new layer merges the layer of 5 commits, and then has more than
-	 * max_commits. So all layers of the chain are merged.
+	 * The new layer of 5 commits is merged with the highest layer, which
+	 * also has 5. The result has more than max_commits. So all layers of
+	 * the chain are merged.
 	 */
 	assert_int_equal(kept(sizes, 0, 5, &o), 0);
 	o.split = COMMIT_GRAPH_SPLIT_NO_MERGE;

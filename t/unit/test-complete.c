@@ -135,7 +135,10 @@ static void kept_or_made_again(void **state)
 	}
 }
 
-/* Reads bitmaps of old entries that were never put into the cache. */
+/*
+ * The entries exist before the cache is made, and no bitmap is put into the
+ * cache. The cache must compute the bitmaps from the entries.
+ */
 static void never_put(void **state)
 {
 	uint64_t seed = random_seed();

@@ -310,7 +310,10 @@ static void other_advance(void *ctx, const char *name)
 	assert_int_equal(stored_copy_note_made(o->copy, &g, NULL), 0);
 	assert_int_equal(stored_copy_advance(o->copy, &g, NULL), 0);
 	generation_release(&g);
-	/* Do not count the requests of the other process. */
+	/*
+	 * This function simulates another process. So its requests are not
+	 * counted.
+	 */
 	o->c->count.requests = requests;
 }
 

@@ -123,7 +123,10 @@ static void test_strict(void **state)
 	served_init(&s, 0, 0);
 	visit(&s);
 	copynode_assert_newest(&s.c);
-	/* Without a change, each use of the copy costs NOTHING_NEW requests. */
+	/*
+	 * Without a change, each use of the copy costs two requests
+	 * (NOTHING_NEW).
+	 */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	copynode_push(&s.c, "three");
@@ -135,8 +138,8 @@ static void test_strict(void **state)
 
 /*
  * If the store is a service (a bucket), a use of the copy normally costs one
- * request. Every ten seconds, one use costs a second request: whether the store
- * still has the record of the copy.
+ * request. Every ten seconds, one use costs a second request, which asks
+ * whether the store still has the record of the copy.
  */
 static void test_service(void **state)
 {
@@ -154,7 +157,11 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/* The copy was made from the hint: its record is not proved yet. */
+	/*
+	 * The copy was made from a hint (a copy of a recent record), so it is
+	 * not known yet whether the store still has this record. The first use
+	 * asks for it.
+	 */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);
@@ -337,8 +344,8 @@ static void test_relaxed(void **state)
 }
 
 /*
- * Another process has removed a copy that is young enough to be used without a
- * request. The copy must be made again.
+ * Another process has removed a local copy. The copy was made so recently that
+ * it could be used without a request to the store. It must be made again.
  */
 static void test_removed_by_another(void **state)
 {
@@ -418,7 +425,10 @@ static void test_absent(void **state)
 	assert_int_equal(stored_copies_look(s.copies, "y", &s.c.err),
 			 ERR_MISSING);
 	assert_int_equal(visit_absent(&s, "y"), 0);
-	/* A remembered name counts as missing even if the store is down. */
+	/*
+	 * A repository that is remembered as missing counts as missing even if
+	 * the store is down.
+	 */
 	s.count.is_down = true;
 	assert_int_equal(visit_absent(&s, "x"), 0);
 	assert_int_equal(stored_copies_enter(s.copies, &use, "z", &s.c.err),
@@ -682,9 +692,9 @@ static void test_silent_store(void **state)
 
 static atomic_bool is_disk_full;
 /*
- * If not NULL: when unlinkat() removes the next pack index, it also requests
- * the repository of *visited_meanwhile, like a client during the removal. It
- * then sets this variable to NULL.
+ * If not NULL: while a local copy is removed, a client requests the repository
+ * of this struct. For this, unlinkat() below calls visit() when it has removed
+ * a pack index, and sets this variable to NULL.
  */
 static struct served *visited_meanwhile;
 

@@ -197,8 +197,9 @@ static int by_first(const void *a, const void *b)
 }
 
 /*
- * The segments contain each candidate once. A group of objects with equal names
- * is split only if it is very large.
+ * The candidates for deltas are divided into segments. Each candidate is in one
+ * segment. A group of objects with equal name hashes is split only if it is
+ * very large.
  */
 static void segments(void **state)
 {

@@ -108,8 +108,9 @@ static void random_sets(void **state)
 }
 
 /*
- * If the set of objects is empty, each commit with a bitmap is suitable. So on
- * each path of the history, the first such commit is found.
+ * A commit with a bitmap is found if it reaches no object of the set. Here the
+ * set is empty, so this is true for each such commit. On each path of the
+ * history, the first one is found.
  */
 static void empty_set(void **state)
 {

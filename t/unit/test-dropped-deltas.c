@@ -154,7 +154,7 @@ static void a_stored_delta(void **state)
 	fixture_release(&f);
 }
 
-/* A delta is not listed if its bytes do not match the CRC in the pack index. */
+/* A delta whose bytes do not match the CRC in the pack index is not found. */
 static void a_damaged_delta(void **state)
 {
 	struct fixture f;

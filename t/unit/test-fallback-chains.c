@@ -230,8 +230,8 @@ static void versions_open(struct versions *v)
 }
 
 /*
- * Append versions of the text to the list of items to send. A negative number
- * ends the array `nrs`.
+ * `nrs`: numbers of the versions of the text that are appended to the list of
+ * items to send, up to a negative number.
  */
 static void versions_send(struct versions *v, const int *nrs)
 {
@@ -434,9 +434,10 @@ static void broken(void **state)
 }
 
 /*
- * Object 2 is sent, but its stored base, object 1, is not. So object 2 becomes
- * a delta of object 0. Objects 3 to 8 must not hinder this. They are damaged:
- * each is stored as a delta, and no object begins at the offset of its base.
+ * Object 2 is sent without its delta base, object 1. So object 2 becomes a
+ * delta of object 0. Objects 3 to 8 are damaged: each is stored as a delta, but
+ * no object begins at the offset of its base. They must not change the result
+ * for object 2.
  */
 static void damaged(void **state)
 {
@@ -485,7 +486,8 @@ static void budget(void **state)
 
 /*
  * No delta is made for items that are copied, for items with `no_delta`
- * (excluded by an attribute or by size), and for external items.
+ * (excluded by an attribute or by size), and for external items (delta bases
+ * that are not written).
  */
 static void others_stay(void **state)
 {

@@ -435,8 +435,8 @@ static void pseudo_merges_are_found(void **state)
 	assert_non_null(more);
 	memcpy(more, bytes, ROW_0);
 	/*
-	 * Footer of the section: the offset of the lookup table in the section,
-	 * and the size of the section.
+	 * Footer of the section of pseudo-merges: the offset of the lookup
+	 * table in the section, and the size of the section.
 	 */
 	store_be64(more + ROW_0 + 50 - 16, 50 - 24);
 	store_be64(more + ROW_0 + 50 - 8, 50);
@@ -448,8 +448,8 @@ static void pseudo_merges_are_found(void **state)
 	check_example(&f);
 	bitmap_file_release(&f);
 	/*
-	 * The footer gives the size of the section as 23 bytes. This is too
-	 * small, because the footer itself has 24 bytes.
+	 * The footer gives the size of the section of pseudo-merges as 23
+	 * bytes. This is too small, because the footer itself has 24 bytes.
 	 */
 	more[ROW_0 + 50 - 1] = 23;
 	assert_int_equal(parse(&f, more, EXAMPLE_LEN + 50, NULL), ERR_CORRUPT);
@@ -558,8 +558,8 @@ static void difference_to_no_object(void **state)
 }
 
 /*
- * Each case changes a row of the lookup table or an entry, so that row and
- * entry contradict each other or the file.
+ * Each case makes the file inconsistent: it changes a row of the lookup table,
+ * or the bitmap entry to which a row points.
  */
 static void wrong_rows(void **state)
 {
@@ -590,7 +590,10 @@ static void wrong_rows(void **state)
 		 * this bitmap has an XOR offset.
 		 */
 		{ROW_0 + 12, UINT32_MAX},
-		/* Row 1 has the offset of the entry of row 0. */
+		/*
+		 * Row 1 of the lookup table has the offset of the bitmap entry
+		 * of row 0.
+		 */
 		{ROW_1 + 8, COMMIT},
 		{ROW_1 + 12, 0}, /* a cycle */
 		{COMMIT, 2},

@@ -29,8 +29,8 @@ struct extendedrepo {
 	 */
 	uint32_t commit;
 	/*
-	 * Index in k.r.objects[] of the tip of a branch whose history has
-	 * another root.
+	 * Index in k.r.objects[] of a commit with its own root: it shares no
+	 * ancestor with the main line.
 	 */
 	uint32_t side;
 };

@@ -430,9 +430,9 @@ static void rename_file(struct keptrepo *k)
 }
 
 /*
- * The receiver's version of the file has another name. So the receiver has no
- * version at the path of the newest blob. The newest blob is sent as a kept
- * delta.
+ * The receiver has an older version of the file, but under another name. So the
+ * newest blob is sent as a kept delta: a delta against an older version, stored
+ * beside the pack.
  */
 static void renamed_file(void **state)
 {

@@ -355,8 +355,8 @@ static void write_answers(struct nearrepo *n, const struct prepared *p)
 
 /*
  * A file of prepared answers (stored responses) is not used in each of these
- * cases: it is damaged, it belongs to another pack, it does not describe the
- * tree, or it contradicts the tree or the pack.
+ * cases: it is damaged, it belongs to another pack, it has no description of
+ * the answer's tree, or the description contradicts the tree or the pack.
  */
 static void wrong_files(void **state)
 {

@@ -23,7 +23,10 @@
 
 /* Number of the commits 0 to LINE - 1 in the drawing above. */
 #define LINE 12
-/* Commits of olderrepo.commits[], and their blobs in olderrepo.blobs[]. */
+/*
+ * Indexes of olderrepo.commits[] and olderrepo.blobs[] for the commits in the
+ * drawing that are not on the line 0 to LINE - 1.
+ */
 enum { SIDE = LINE, HAVE, NEWER };
 #define COMMITS_MAX (NEWER + 12)
 #define NONE UINT32_MAX
@@ -35,7 +38,7 @@ struct olderrepo {
 	uint32_t blobs[COMMITS_MAX], commits[COMMITS_MAX];
 	/* number of commits */
 	uint32_t nr;
-	/* the stored base of the newest blob, as an index of blobs[] */
+	/* delta base of the newest blob, as an index of blobs[] */
 	uint32_t base;
 };
 
@@ -147,7 +150,7 @@ static void store(struct olderrepo *o, uint32_t damaged)
 }
 
 /*
- * Make a repository. `base`: the stored base of the newest blob, as an index of
+ * Make a repository. `base`: the delta base of the newest blob, as an index of
  * blobs[]. `newer`: number of commits that the receiver does not have.
  */
 static void init(struct olderrepo *o, uint32_t base, uint32_t newer)

@@ -229,8 +229,9 @@ static void check_first_bit(struct env *e, const struct found *f, uint32_t nr)
 }
 
 /*
- * A clone of a small repository with one tag. The tag is newer than the bitmap
- * index. Its target is the first object of the indexed pack.
+ * A clone of a small repository with one tag must get this tag. The tag is
+ * newer than the bitmap index, and its target is the first object of the
+ * indexed pack.
  */
 static void target_is_first_in_pack(void **state)
 {

@@ -288,7 +288,10 @@ static void bases_of_thin_packs(void **state)
 	env_release(&e);
 }
 
-/* If only few bytes must be compressed, no delta bases are added. */
+/*
+ * If only few bytes must be compressed, no delta bases are added to the list of
+ * objects.
+ */
 static void few_bytes_get_no_bases(void **state)
 {
 	uint64_t seed = random_seed();
@@ -322,10 +325,10 @@ static bool is_in_packed(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * Let the tested code append delta bases to the list. Each base must be an
- * object that the receiver gets in copied bytes of the pack. Its type and name
- * hash must be those of an object that was in the list before. Returns the
- * number of bases.
+ * The tested code appends delta bases to the list of objects. Each base must be
+ * an object that the receiver gets as copied bytes of a stored pack. An object
+ * that was in the list before must have the same type and name hash. Returns
+ * the number of bases.
  */
 static size_t check_sent_bases(struct env *e, struct found *f)
 {
@@ -369,7 +372,7 @@ static void bases_that_are_sent(void **state)
 		bases += check_sent_bases(&e, &f);
 		/*
 		 * If only one commit is sent, no other version of its files is
-		 * sent. So no bases are added.
+		 * sent. So no delta bases are added.
 		 */
 		f.commits_walked = 1;
 		assert_int_equal(check_sent_bases(&e, &f), 0);

@@ -102,8 +102,8 @@ static void test_cruft(void **state)
 }
 
 /*
- * A copy of an object does not count if its pack was removed after the object
- * database was opened, or if the pack's name starts with a dot.
+ * freshen_object() ignores a copy of an object if its pack was removed after
+ * the object database was opened, or if the name of the pack starts with a dot.
  */
 static void test_no_pack(void **state)
 {

@@ -163,7 +163,9 @@ static void test_commit(void **state)
 	/* A push puts three files: an upload, a hint, a record (manifest). */
 	assert_int_equal(r.mem.requests, 3);
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
-	/* The second push puts three files, too. */
+	/*
+	 * The second push puts three files, too: an upload, a hint, a record.
+	 */
 	assert_int_equal(r.mem.requests, 6);
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_string_equal(memstore_find(&r.mem, "hint/r/_")->bytes, "2\n");
@@ -320,7 +322,10 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/* A retired (emptied) record has no token, so parents are compared. */
+	/*
+	 * A retired (emptied) record has no token. So its parent is compared
+	 * with r.base.parent instead.
+	 */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
@@ -606,7 +611,7 @@ struct lost_case {
 };
 
 static const struct lost_case lost_cases[] = {
-	/* An answer is lost, or a put comes twice: the push has succeeded. */
+	/* An answer is lost, or a put is executed twice. The push succeeds. */
 	{{MEMSTORE_LOST}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
@@ -744,7 +749,10 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/* The answer is lost, and it is too late for a second put. */
+		/*
+		 * The response to the put of the record is lost, and it is too
+		 * late to repeat the put.
+		 */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;

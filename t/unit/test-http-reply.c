@@ -101,8 +101,8 @@ static void test_emit(void **state)
 }
 
 /*
- * The last chunk of a body and the chunk that ends the body are sent in one
- * write.
+ * The last chunk with data and the chunk of length 0, which ends the body, are
+ * sent in one write.
  */
 static void test_last(void **state)
 {

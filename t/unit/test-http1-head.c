@@ -222,8 +222,8 @@ static void test_limits(void **state)
 	buf_append_str(&text, "v");
 	assert_int_equal(status_of(&head, text.data), 414);
 	/*
-	 * No method begins with a slash, so the first byte decides about the
-	 * status, and not the length of the line.
+	 * A line that begins with a slash has no valid method. So the status is
+	 * 400 even though the line is too long.
 	 */
 	memset(value, '/', sizeof(value));
 	buf_reset(&text);

@@ -77,8 +77,8 @@ static void test_base(void **state)
 
 /*
  * layered_spare() removes packs from the list of packs that a repack may merge.
- * Check that `left` packs remain. Packs of the top layer of the chain remain
- * only if this layer has at least `threshold` packs.
+ * `left`: the expected number of packs that remain in the list. A pack of the
+ * chain's top layer remains only if this layer has at least `threshold` packs.
  */
 static void check_spared(const struct midxchain *m, uint64_t threshold,
 			 size_t left)

@@ -57,7 +57,7 @@ static void check(struct reftable *const *tables, size_t nr, bool keeps,
 		const struct reftable_ref *ref = &newest->refs[i].ref;
 
 		/*
-		 * In the array, the update index 0 means that no table has the
+		 * In `newest`, the update index 0 means that no table has the
 		 * ref.
 		 */
 		if (!ref->update_index ||

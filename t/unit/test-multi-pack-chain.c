@@ -115,8 +115,8 @@ static void no_chain_file(void **state)
 }
 
 /*
- * If a new layer is put on a lower base, the layers above this base are removed
- * from the chain.
+ * A new layer may be put on a layer that is not the highest of the chain. Then
+ * all layers above that layer are removed from the chain.
  */
 static void lower_base(void **state)
 {
@@ -138,9 +138,9 @@ static void lower_base(void **state)
 }
 
 /*
- * Layers are merged into one layer on a lower base. The layers between the base
- * and the merged layers are removed from the chain. The layers above the merged
- * layers are removed, too.
+ * Layers are merged into one layer, which is put on a lower layer of the chain.
+ * The layers between this lower layer and the merged layers are removed from
+ * the chain. The layers above the merged layers are removed, too.
  */
 static void compacted_onto_a_lower_base(void **state)
 {

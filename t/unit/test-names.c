@@ -26,8 +26,8 @@ struct naming {
 };
 
 /*
- * Visits all paths below `tree`. An object that is not in the list is skipped,
- * and so are the paths below it.
+ * Visits all paths below `tree`. An object that is not in n->listed[] is
+ * skipped, and so are the paths below it.
  */
 static void visit(struct naming *n, uint32_t tree, const char *path)
 {

@@ -123,9 +123,9 @@ static void test_packs(void **state)
 		if (make(&f))
 			fail_msg("%s", f.err.msg);
 		/*
-		 * Two packs of the list are in the store. The third is the pack
-		 * of the repository itself, because it is the response to a
-		 * clone of all refs.
+		 * The list has three published packs. Two are in the store. The
+		 * third is the pack of the repository itself, because it is the
+		 * response to a clone of all refs.
 		 */
 		assert_int_equal(check_list(&f, &remote), 3);
 		assert_int_equal(remote, 2);

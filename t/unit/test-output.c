@@ -18,7 +18,10 @@
 #include "daemon/output.h"
 #include "sys/thread.h"
 
-/* Longer than what a socket and an outbox take without a reading client. */
+/*
+ * More bytes than the socket and the outbox can hold while the client reads
+ * nothing.
+ */
 #define BIG_LEN ((size_t)8 << 20)
 
 struct talk {

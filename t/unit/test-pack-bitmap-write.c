@@ -90,8 +90,8 @@ static void layouts(void **state)
 }
 
 /*
- * Writes the bitmap index with the budget `budget`, in bytes. Returns the
- * length of the file. Sets *rows to the number of bitmaps.
+ * Writes the bitmap index. `budget`: limit for its length in bytes. Returns the
+ * length. Sets *rows to the number of bitmaps.
  */
 static size_t with_budget(struct randrepo *r, uint64_t budget, uint32_t *rows)
 {
@@ -113,8 +113,8 @@ static size_t with_budget(struct randrepo *r, uint64_t budget, uint32_t *rows)
 }
 
 /*
- * The file must fit into the budget. A larger budget must not give fewer
- * bitmaps.
+ * The bitmap index must not be larger than the budget. A larger budget must not
+ * give fewer bitmaps.
  */
 static void budget(void **state)
 {
@@ -145,8 +145,8 @@ static void budget(void **state)
 }
 
 /*
- * Writes a multi-pack-index whose bitmap index has the budget `budget`, in
- * bytes. Returns the length of the bitmap index.
+ * Writes a multi-pack-index with a bitmap index. `budget`: limit for the length
+ * of the bitmap index in bytes. Returns this length.
  */
 static size_t midx_with_budget(const struct randrepo *r, uint64_t budget)
 {

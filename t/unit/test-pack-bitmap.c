@@ -335,7 +335,10 @@ static void no_memory(void **state)
 	randrepo_release(&r);
 }
 
-/* Like no_memory(), for the bitmap index of a multi-pack-index. */
+/*
+ * If an allocation fails, a query by the bitmap index of a multi-pack-index
+ * fails, or its counts are right.
+ */
 static void no_memory_for_midx(void **state)
 {
 	uint64_t seed = random_seed();

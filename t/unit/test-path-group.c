@@ -59,8 +59,8 @@ static void tells_paths_apart(void **state)
 }
 
 /*
- * With --name-hash-version=2, the order of the numbers depends first on the
- * file name, then on the directory.
+ * With --name-hash-version=2, the upper bits of a path's number depend only on
+ * the file name. The lower bits also depend on the directories.
  */
 static void components_overlaid(void **state)
 {

@@ -156,7 +156,10 @@ static void test_store_is_down(void **state)
 	stop(&s);
 }
 
-/* The store gets no request about a repository that the helper denies. */
+/*
+ * The store gets no request about a repository to which the access helper (an
+ * external program) denies access.
+ */
 static void test_denied(void **state)
 {
 	struct error err = ERROR_INIT;

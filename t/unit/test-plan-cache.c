@@ -815,7 +815,10 @@ struct client {
 	struct packing_elsewhere elsewhere;
 	bool is_offered;
 	unsigned makes, tells;
-	/* Whether the last call of tell() said that the pack was left out. */
+	/*
+	 * Whether the last call of tell() said that the pack was left out of
+	 * the response.
+	 */
 	bool is_left_out;
 };
 

@@ -153,8 +153,8 @@ static void make(struct bench *b, uint8_t number, size_t len,
 }
 
 /*
- * Asks for the plan (cached response) with the number `number`. Asserts that it
- * is found, and that it has `len` literal bytes.
+ * Asks for the plan (cached response) with the number `number`. The plan must
+ * be found. After a range of the pack, it must have `len` bytes of its own.
  */
 static void assert_stored(struct bench *b, uint8_t number, size_t len)
 {

@@ -44,7 +44,7 @@ static void test_open_close(void **state)
 	assert_true(has_lock(&p));
 	assert_int_equal(stat(p.path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
-	/* The new directory can be used for plans. */
+	/* Plans (cached responses) can be stored in the new directory. */
 	assert_int_equal(plan_dir_new(&dir, p.path, 1 << 20, &warning, NULL),
 			 0);
 	assert_int_equal(warning.code, 0);
@@ -207,8 +207,9 @@ static void test_forked_process(void **state)
 }
 
 /*
- * A server must not remove files whose names look like plan directories. It
- * must also not remove a directory that another server is just making.
+ * A server removes directories of plans (cached responses) that killed servers
+ * have left behind. It must not remove other files with such names, nor a
+ * directory that another server is just making.
  */
 static void test_strangers(void **state)
 {

@@ -48,8 +48,8 @@ static void packs_init(struct packs *p)
 		path->data[path->len - 5] = '\0';
 		p->packs[i].path = path->data;
 		/*
-		 * Give each pack the checksum that ends its file. Otherwise the
-		 * file would not be opened again.
+		 * pack_open_file() opens the file of a pack again only if the
+		 * file ends with the checksum of the pack.
 		 */
 		p->packs[i].algo = HASH_SHA1;
 		memset(p->packs[i].checksum.bytes, 'a' + i, 20);

@@ -285,8 +285,8 @@ static void wrong_type(void **state)
 	assert_int_equal(
 		plan_items(&l.list, &l.packs, &itemlist_plan_options, &err), 0);
 	/*
-	 * The stored bytes of an object of the wrong type must not be copied.
-	 * Reading the object again will report the error.
+	 * The list names another type than the pack, so the stored bytes must
+	 * not be copied. Reading the object again will report the error.
 	 */
 	for (size_t i = 0; i < l.list.nr; i++)
 		assert_int_not_equal(l.list.items[i].how, PACKING_COPY);

@@ -663,7 +663,7 @@ static void what_is_wrong(void **state)
 
 /*
  * Write the file of prepared answers (stored responses) again, after
- * p->prepared was changed.
+ * p->prepared was changed, and verify the file. Returns the result of verify().
  */
 static int verify_changed(struct preparedrepo *p, struct error *err)
 {

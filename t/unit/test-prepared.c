@@ -73,8 +73,8 @@ static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 
 /*
  * Make a random description of the tree of a prepared answer (stored response).
- * Each run of bytes has one object, but the last run also has all other
- * objects.
+ * The answer consists of ranges of the pack (runs). Each run has one object,
+ * but the last run also has all other objects.
  */
 static void random_tree(struct file *f, size_t answer, uint64_t *seed)
 {

@@ -222,9 +222,9 @@ static void written_again(void **state)
 	loose_path(path, sizeof(path), &f, &f.lone);
 	assert_int_equal(sys_set_mtime(path, 1000, NULL), 0);
 	/*
-	 * The directory 00 is visited first. It has a strange file, whose
-	 * callback gives `lone` a new modification time. So `lone` must not be
-	 * removed later.
+	 * The directory 00 is visited first. For the strange file in it,
+	 * prune_run() calls freshen(), which gives `lone` a new modification
+	 * time. So `lone` must not be removed later.
 	 */
 	tmprepo_write(&f.t, "objects/00/strange", "");
 	assert_int_equal(prune_run(&f.t.repo, &options, NULL), 0);

@@ -213,7 +213,10 @@ static void wrong_sizes(void **state)
 	}
 }
 
-/* The section must not begin before the end of the bitmap entries. */
+/*
+ * The section of pseudo-merges must not begin before the end of the bitmap
+ * entries.
+ */
 static void cut_short(void **state)
 {
 	uint8_t *file = example_file();

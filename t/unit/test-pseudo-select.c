@@ -217,7 +217,9 @@ static void by_default(void **state)
 	assert_true(groups > 10);
 }
 
-/* Old tips are in large groups, and new tips in small groups. */
+/*
+ * Old tips are in large groups (pseudo-merges), and new tips in small groups.
+ */
 static void halves(void **state)
 {
 	static const size_t expect[] = {500, 250, 125, 125};
@@ -246,7 +248,10 @@ static void halves(void **state)
 	assert_int_equal(s.groups.groups[0].nr, 500);
 	assert_int_equal(s.groups.groups[1].nr, 500);
 	s.default_merge_nr = PSEUDO_DEFAULT_MERGES;
-	/* A commit that is not in the pack is in no group. */
+	/*
+	 * Commits from number 600 on are not in the pack, so they are in no
+	 * group (pseudo-merge).
+	 */
 	choose(&s, 600);
 	for (size_t i = 0; i < s.groups.nr; i++)
 		for (size_t k = 0; k < s.groups.groups[i].nr; k++)

@@ -18,7 +18,10 @@
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)
-/* A price in microseconds that is always too high for a cheap request. */
+/*
+ * Price of an expensive request, in microseconds. It is far above
+ * ADMISSION_CHEAP_US.
+ */
 #define DEAR 1000000
 
 static const struct admission_limits limits = {
@@ -69,7 +72,7 @@ static int grant_all(struct admission_queue *q, uint64_t now)
 }
 
 /*
- * Sets the service that each account has used to zero. Repairing the queue does
+ * Sets to zero how much service each account has used. Repairing the queue does
  * so, too.
  */
 static void clear_service(struct admission_queue *q)

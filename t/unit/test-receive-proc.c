@@ -231,7 +231,7 @@ static void test_hook_without_version(void **state)
 
 static void test_hook_report(void **state)
 {
-	/* without a version, version 1 is assumed */
+	/* a hook that sends no version uses version 1 of the protocol */
 	push(HOOK("0000" OK_A OK_B "0000"), "",
 	     "unpack ok|ok refs/for/a|ok refs/for/b|" MAIN_OK, "");
 	push(HOOK(VERSION OK_A "0000"), "",

@@ -24,8 +24,8 @@ static void tell(void *ctx, const struct reflog_line *line)
 }
 
 /*
- * Expires a reflog of two lines with the given limits. The calls of the
- * callback must be `told`.
+ * Expires a reflog of two lines with the given limits. `told`: the expected
+ * calls of the callback, as text.
  */
 static void check(int64_t total, int64_t unreachable, bool stale_fix,
 		  const char *told)

@@ -204,7 +204,10 @@ static void test_prune_dirs(void **state)
 	buf_printf(&path, "%s/x", dir.data);
 	reflog_prune_dirs(path.data, "refs/heads/x");
 	assert_true(sys_exists(dir.data));
-	/* The path does not end with the name, so nothing is removed. */
+	/*
+	 * The path does not end with the name of the ref, so no directory is
+	 * removed.
+	 */
 	reflog_prune_dirs(dir.data, "refs/heads/x/y");
 	assert_true(sys_exists(dir.data));
 	/*

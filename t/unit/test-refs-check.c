@@ -263,7 +263,10 @@ static void check_repo(struct fixture *f, const struct tmprepo *t,
 	expect(f, said);
 }
 
-/* A symbolic link leads to a link to a file that is no ref. */
+/*
+ * The symbolic link refs/link leads to another link, which leads to a file that
+ * is no ref. The check must report this file.
+ */
 static void test_link_to_link(void **state)
 {
 	struct fixture f;
@@ -285,9 +288,9 @@ static void test_link_to_link(void **state)
 }
 
 /*
- * c.failed says that an earlier check has failed. The rules ignore targets with
- * an invalid name. But such a target is also no ref. For this, there must be a
- * warning, and c.failed must stay set.
+ * f.c.failed says that an earlier check has failed. The name of the target is
+ * invalid, which the rules ignore here. But the target is also no ref. This
+ * must give a warning, and f.c.failed must stay set.
  */
 static void test_target_after_failure(void **state)
 {

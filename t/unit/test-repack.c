@@ -791,7 +791,8 @@ static void filtered(void **state)
 	assert_int_equal(result.object_nr + result.filtered_nr, r.nr);
 	assert_int_equal(objects_in(dir.data, false), result.filtered_nr);
 	/*
-	 * A blob to which a tag points is a root. Roots stay in the first pack.
+	 * A blob to which a tag points is not filtered out, so it stays in the
+	 * main pack.
 	 */
 	assert_in_range(result.filtered_nr, 1, blobs);
 	filter_release(&filter);

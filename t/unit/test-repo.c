@@ -64,8 +64,9 @@ static int open_at(struct repo **repo, const char *name, unsigned flags,
 }
 
 /*
- * Opens the repository `name` and compares its directories. All paths are
- * relative to the top directory. `worktree` "-": there is no work tree.
+ * Opens the repository `name`, which must have these directories. All paths are
+ * relative to the test's temporary directory. `worktree` "-": there is no work
+ * tree.
  */
 static void opens(const char *name, unsigned flags, const char *git_dir,
 		  const char *worktree)

@@ -389,7 +389,7 @@ static uint32_t add_blob_of_len(struct packfile *p, size_t entry_len,
 
 		assert_int_equal(
 			deflater_append(p->deflater, &deflated, bytes, len), 0);
-		/* The header of such a small blob has one byte. */
+		/* In a pack, the header of such a small object has one byte. */
 		found = 1 + deflated.len;
 		buf_release(&deflated);
 		if (found == entry_len) {
@@ -459,7 +459,10 @@ static void gap_as_long_as_growth(void **state)
 	buf_release(&gap);
 }
 
-/* Write pack-c again, with its objects at other offsets than the index says. */
+/*
+ * Write pack-c again, with its objects at other offsets than the
+ * multi-pack-index says.
+ */
 static void replace_pack_c(struct midxrepo *m)
 {
 	struct tmppack_object first = m->objects[2][0];

@@ -176,8 +176,8 @@ static void followed(void **state)
 }
 
 /*
- * A tag and a blob in a listed pack, the tag's object in a pack that is not
- * listed, and a loose object.
+ * pack-1 is listed, and has a tag and a blob. pack-2 is not listed, and has the
+ * object to which the tag points. One more object is loose.
  */
 struct small {
 	struct tmprepo t;

@@ -206,7 +206,10 @@ static void branches_by_default(void **state)
 	walkrepo_release(&w);
 }
 
-/* If there are many branches, only the newest of them are marked as new. */
+/*
+ * If there are many branches, only the ROOTS_NEW_BRANCHES newest of them are
+ * marked as new. The others are marked as branches.
+ */
 static void newest_branches(void **state)
 {
 	enum { OLD = 40 };

@@ -557,7 +557,10 @@ static int admit(void *ctx, uint64_t price_us, unsigned *threads,
 {
 	struct asked *asked = ctx;
 
-	/* In the first two calls, no byte of the pack may have been sent. */
+	/*
+	 * When admit() is called the first two times, no byte of the pack may
+	 * have been sent.
+	 */
 	if (asked->calls < 2)
 		assert_int_equal(asked->s->bytes.len, 0);
 	asked->price_us += price_us;

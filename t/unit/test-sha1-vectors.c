@@ -59,7 +59,10 @@ static void test_differences(void **state)
 	each_vector(check_difference, NULL);
 }
 
-/* Each condition compares bits that the attack changes. */
+/*
+ * Each condition for an attack compares two message bits. Both must be bits
+ * that the attack changes.
+ */
 static void test_conditions(void **state)
 {
 	uint32_t d[SHA1_STEP_NR];

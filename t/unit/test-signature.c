@@ -227,7 +227,7 @@ static void test_verify_ssh(void **state)
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/nobody\n");
 	expect(verify(&config, &t, SSH_SIG), 'U', "-", "K");
-	/* The name of the file of revoked keys is passed to the program. */
+	/* ssh-keygen gets the name of the file of revoked keys. */
 	configure(&config, &t,
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/signers\n"
 		  "revocationFile = %s/nobody\n");

@@ -22,8 +22,8 @@ struct model {
 	struct walkrepo f;
 	const char *path;
 	/*
-	 * Indexed like r.objects, for commits: index of the object at the path;
-	 * 0: no such object.
+	 * The object at `path` in each commit, as an index of r.objects[]; 0:
+	 * no such object. Indexed like r.objects, for commits.
 	 */
 	uint32_t *at;
 };

@@ -251,7 +251,7 @@ static void hears_both_outputs(void **state)
 		    !strcmp(h.text, "[a\n][b\n]1048576\n"));
 	/*
 	 * The child closes its standard output, and later writes to standard
-	 * error.
+	 * error. The callback gets the output of both.
 	 */
 	h = (struct heard){.len = 0};
 	assert_int_equal(

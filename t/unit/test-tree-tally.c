@@ -76,7 +76,9 @@ static void check_pair(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr)
 	free(counts);
 }
 
-/* Some pairs are commits far apart, some are neighbours, and some are equal. */
+/*
+ * Compares trees of commits that are far apart, of neighbours, and equal trees.
+ */
 static void random_pairs(void **state)
 {
 	uint64_t seed = random_seed();

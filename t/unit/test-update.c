@@ -184,7 +184,7 @@ static void few_are_added(void **state)
  */
 struct sample {
 	struct randrepo r;
-	struct bitmaprepo old; /* the snapshot before the newer pack */
+	struct bitmaprepo old; /* the repository without the newer pack */
 	struct odb *odb;
 	struct pack_midx_order order;
 	struct bitmap_space space;

@@ -303,7 +303,7 @@ static void files_only(void **state)
 	packfile_init(&f, HASH_SHA1);
 	packfile_add(&f, OBJ_BLOB, "hello\n", 6);
 	/*
-	 * This function does not read objects, so it does not notice the
+	 * pack_verify_files() does not read objects, so it does not notice the
 	 * changed id.
 	 */
 	f.oids[0].bytes[7] ^= 1;

@@ -218,7 +218,11 @@ static void large_spans_are_not_copied(void **state)
 static void trailer_comes_along(void **state)
 {
 	static const uint8_t span[16000];
-	/* The buffer has 64 KiB, the header 12 bytes and the trailer 20. */
+	/*
+	 * The header has 12 bytes, and the trailer 20. Together with the spans
+	 * and 1504 more bytes, they fill the buffer of 64 KiB. With 1505 more
+	 * bytes, the trailer does not fit.
+	 */
 	static const size_t last_lens[] = {0, 1504, 1505};
 
 	for (size_t k = 0; k < ARRAY_NR(last_lens); k++) {
