@@ -199,7 +199,8 @@ static inline void oldrepo_open(struct oldrepo *o)
 /*
  * Make the repository, without refs. o->reached has the objects that some
  * commits of the first half of the history reach. Each object is stored at one
- * or several of the places `allowed`.
+ * or several places. `allowed`: the possible places, bits of enum
+ * oldrepo_place.
  */
 static inline void oldrepo_init(struct oldrepo *o, uint64_t *seed,
 				unsigned allowed)

@@ -176,12 +176,11 @@ static void ask_for(struct bitmaprepo *b, struct pack_bitmap_result *result,
 }
 
 /*
- * The client has a commit that the bitmap index lacks. The wanted commit has
- * the same tree. So only the wanted commit is sent, but neither its tree nor a
- * blob. At first, three objects are undecided, because the client may have
- * them: the wanted commit, its tree and a blob. For so few objects, a hash
- * table of them is made before the first lookup. So the tree and the blob must
- * be found in this table.
+ * The client has another commit with the wanted tree. The bitmap index lacks
+ * this commit. So three objects are undecided at first: the wanted commit, its
+ * tree and a blob. For so few objects, a hash table is made before the first
+ * lookup. The tree and the blob must be found in this table, so that only the
+ * wanted commit is sent.
  */
 static void few_undecided(void **state)
 {

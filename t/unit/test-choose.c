@@ -197,8 +197,8 @@ static void within_the_budget(void **state)
 }
 
 /*
- * With pseudo-merges, the default budget is larger by some words. Bitmaps and
- * pseudo-merges together must stay within this budget.
+ * With pseudo-merges, the default limit of words is larger than for bitmaps
+ * alone. Bitmaps and pseudo-merges together must stay within this limit.
  */
 static void pseudo_merges(void **state)
 {

@@ -25,7 +25,7 @@ static void check(const struct commit_map *map, const uint32_t *want)
 
 /*
  * Adds commits until the map has so many that it switches from a hash table to
- * an array.
+ * an array. The map must always agree with a plain array.
  */
 static void same_as_an_array(void **state)
 {

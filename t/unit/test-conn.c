@@ -15,7 +15,7 @@
 
 #include "daemon/conn.h"
 
-/* Makes a connection whose head has arrived completely. */
+/* Makes a connection on which the whole head of a request has arrived. */
 static struct daemon_input *receive(struct daemon_conn *conn, const char *head)
 {
 	struct daemon_input *in = daemon_give_input(conn);

@@ -59,8 +59,9 @@ static void find(struct bitmaprepo *b, struct walk_tips *bounds,
 }
 
 /*
- * Checks each commit whose bitmap has no object of the set: a found commit must
- * reach this commit. Adds the number of these commits to *clear_nr.
+ * A commit with a bitmap must be reachable from the found commits if, and only
+ * if, its bitmap has no object of the set. Checks this for all bitmaps. Adds
+ * the number of such commits to *clear_nr.
  */
 static void check_rows(struct bitmaprepo *b, const struct walk_tips *bounds,
 		       const struct bitset *set, uint32_t *clear_nr)

@@ -180,12 +180,11 @@ static void check_objects(struct walkrepo *f, struct request *req,
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
 		/*
-		 * With `in_part`, each expected object must be found, except
-		 * that excluded objects may be missing. Without `in_part`,
-		 * exactly the expected objects that are not excluded must be
-		 * found. This second check needs a walk that excludes the
-		 * objects of boundary trees, or a result without boundary
-		 * commits.
+		 * With `in_part`, excluded objects need not be found, but all
+		 * other expected objects. Without `in_part`, exactly the
+		 * expected objects that are not excluded must be found. This
+		 * holds only if the walk excludes the objects of boundary
+		 * trees, or if there are no boundary commits.
 		 */
 		if (in_part)
 			assert_true(found[i] || !expect[i] || req->excluded[i]);

@@ -102,8 +102,9 @@ static size_t orphans(const struct itemlist *l)
 }
 
 /*
- * Random objects are sent. The packs store them as deltas, and some objects of
- * the delta chains are not sent.
+ * Random objects are sent. The packs store them as deltas, but some delta bases
+ * are not sent. At least a quarter of the deltas without their bases must get
+ * another base.
  */
 static void random_lists(void **state)
 {

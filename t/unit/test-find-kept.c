@@ -508,7 +508,10 @@ static void long_kept_delta(void **state)
 	keptrepo_release(&k);
 }
 
-/* Returns a delta of two objects, malloc()ed, and sets *len to its length. */
+/*
+ * Returns a delta that makes the object `target` from the object `base`,
+ * malloc()ed. Sets *len to its length.
+ */
 static void *make_delta(const struct randrepo *r, uint32_t target,
 			uint32_t base, size_t *len)
 {

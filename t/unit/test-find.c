@@ -233,9 +233,9 @@ static void list_items(struct packing_items *items, struct found *f,
 }
 
 /*
- * Let the tested code add delta bases to the list. Check that the receiver has
- * each base, and that each base has the type and name hash of an object in the
- * list. Returns the number of bases.
+ * The tested code adds delta bases to the list of objects. Check that the
+ * receiver has each base, and that each base has the type and name hash of an
+ * object in the list. Returns the number of bases.
  */
 static uint32_t check_bases(struct env *e, struct found *f)
 {

@@ -939,7 +939,8 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 
 /*
  * A record (manifest) also lists the refs of earlier changes. Each of two
- * changes fits into a record, but both do not. So the second change fails.
+ * changes fits into a record, but both together do not. So the second change
+ * fails.
  */
 static void test_long_members(void **state)
 {

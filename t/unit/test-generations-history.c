@@ -274,8 +274,8 @@ static void test_hint(void **state)
 	assert_int_equal(newest(&r, 0, &requests), 12);
 	assert_int_equal(requests, 3);
 	/*
-	 * If the hint is one record (manifest) behind, the search needs at most
-	 * one more request.
+	 * If the hint (a file with the number of a recent record) is one record
+	 * behind, the search needs at most one more request.
 	 */
 	put_hint(&r, "11\n");
 	assert_int_equal(newest(&r, 0, &requests), 12);

@@ -115,8 +115,9 @@ static void test_round_trip(void **state)
 }
 
 /*
- * Only changes of pushes can be passed. A change is refused if only a repack or
- * an import can make it: it drops objects or files, or replaces tables.
+ * Only changes of pushes can be passed to another process. A change is refused
+ * if only a repack or an import can make it: it drops objects or files, or
+ * replaces tables.
  */
 static void test_other_changes(void **state)
 {

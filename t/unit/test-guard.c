@@ -86,7 +86,10 @@ static void test_trusted(void **state)
 		daemon_guard_enter(&guard, &s.conn, "/a.git/info", 6, NULL), 0);
 	assert_false(guard.is_suspect);
 	check_running(&s, 1, 0);
-	/* The status of a child matters only for a suspect. */
+	/*
+	 * The exit status of a child matters only if the repository is a
+	 * suspect: its earlier requests have crashed workers.
+	 */
 	daemon_guard_leave(&guard, 128 + SIGSEGV);
 	check_running(&s, 0, 0);
 	assert_int_equal(daemon_guard_enter(&guard, &s.conn, "/a.git", 6, NULL),

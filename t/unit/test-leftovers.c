@@ -68,7 +68,7 @@ static uint32_t pos_of(struct trial *t, uint32_t nr)
 
 /*
  * Returns whether the repack options allow an object in the new pack. `places`:
- * set of the places where the object is stored.
+ * where the object is stored, bits of enum oldrepo_place.
  */
 static bool is_let_in(const struct trial *t, unsigned places)
 {

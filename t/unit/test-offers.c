@@ -216,8 +216,8 @@ static void test_errors(void **state)
 	assert_int_equal(open_offers(&f, &offers, "https"), ERR_CORRUPT);
 	write_marker(&f, 7);
 	/*
-	 * A store in a directory cannot sign addresses, so opening the offers
-	 * fails.
+	 * A store in a directory cannot sign URLs for packs, so opening the
+	 * offers fails.
 	 */
 	buf_printf(&f.text, "%s/dir/.tmp", f.t.dir);
 	assert_int_equal(sys_mkdir_p(f.text.data, NULL), 0);

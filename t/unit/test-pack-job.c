@@ -59,7 +59,10 @@ static void write_pack(struct env *e, const char *base, enum place place)
 	free(p);
 }
 
-/* Store every object at one or several of the places in `allowed`. */
+/*
+ * Store every object at one or several places. `allowed`: the possible places,
+ * bits of enum place.
+ */
 static void scatter(struct env *e, unsigned allowed)
 {
 	for (uint32_t i = 0; i < e->r.nr; i++) {
@@ -231,8 +234,8 @@ static bool is_wanted(const struct env *e, uint32_t nr)
 }
 
 /*
- * An object is left out if one of its copies is at a place that the options
- * exclude.
+ * An object is left out if the options exclude one of its copies, for example a
+ * copy in an alternate.
  */
 static void check_filters(struct env *e)
 {

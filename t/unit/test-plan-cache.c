@@ -255,8 +255,8 @@ static bool has_no_pack(void *ctx, const struct oid *checksum, uint64_t len)
 }
 
 /*
- * The key depends on the objects and packs that the client can download from
- * elsewhere, because the response leaves them out.
+ * The key of a plan (cached response) depends on the objects and packs that the
+ * client can download from elsewhere, because the response leaves them out.
  */
 static void test_key_elsewhere(void **state)
 {
@@ -681,8 +681,9 @@ static void test_too_large(void **state)
 }
 
 /*
- * Callback begin_sending() of a recorder. Returns true: other requests wait for
- * the plan (cached response), so all bytes are held back.
+ * Callback begin_sending() of a plan recorder. Returns true, because other
+ * requests wait for the plan (cached response). So the recorder holds back all
+ * bytes.
  */
 static bool begin_behind(void *ctx)
 {

@@ -81,8 +81,8 @@ static const struct packing_report report = {.objects = 7,
 					     .strategy = "bitmap"};
 
 /*
- * Makes a plan (cached response) of a range of the pack and `len` literal
- * bytes.
+ * Makes a plan (cached response): a range of the pack, and `len` bytes of its
+ * own.
  */
 static void make_plan(struct plan *plan, const struct bench *b, size_t len)
 {

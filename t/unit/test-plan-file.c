@@ -344,7 +344,10 @@ static void wrong_numbers(void **state)
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN - 1),
 			 ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 104 + 24, PACK_LEN + 1), 0);
-	/* First the offset of a literal is wrong, then the length. */
+	/*
+	 * A literal is a range of bytes that the plan itself has. First its
+	 * offset is wrong, then its length.
+	 */
 	assert_int_equal(parse_with(&file, pieces + 8, 1), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 5), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, pieces + 16, 7), ERR_CORRUPT);

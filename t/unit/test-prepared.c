@@ -299,7 +299,10 @@ static void worked_example(void **state)
 	buf_release(&again);
 }
 
-/* Neither the order of the wants nor a duplicate want changes the request. */
+/*
+ * Two requests are the same even if the order of their wants differs, or if one
+ * of them has duplicate wants.
+ */
 static void requests(void **state)
 {
 	uint64_t seed = random_seed();
@@ -565,8 +568,8 @@ static void hash_of_order(void **state)
 	for (uint32_t pos = 0; pos < NR; pos++) {
 		store_be32(be, pack_rev_idx_pos(&pack.rev, pos));
 		/*
-		 * the positions of both places, and the position after each
-		 * place
+		 * Both places are ranges of pack positions. The hash covers
+		 * their objects, and the object after each place.
 		 */
 		if ((pos >= 3 && pos <= 703) || (pos >= 900 && pos <= 902))
 			hash_update(&hash, be, sizeof(be));

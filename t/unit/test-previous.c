@@ -320,7 +320,10 @@ static uint64_t at_checksum(const struct bitmap_file *file)
 	return file->len - 1;
 }
 
-/* Returns the offset of the highest byte of idx_pos in the row. */
+/*
+ * Returns the offset in the file of the highest byte of idx_pos, in the only
+ * row of the lookup table.
+ */
 static uint64_t at_idx_pos(const struct bitmap_file *file)
 {
 	return (uint64_t)(file->lookup - file->bytes);

@@ -72,8 +72,8 @@ static void test_send(void **state)
 }
 
 /*
- * The price depends on the stored bytes, and not on how they are divided into
- * ranges.
+ * The price of sending stored bytes depends on their number, and not on how
+ * they are divided into ranges.
  */
 static void test_spans(void **state)
 {

@@ -125,9 +125,9 @@ static bool is_tip(const struct sample *s, uint32_t c, enum pseudo_class class)
 }
 
 /*
- * Returns true if pseudo-merges of a class are worth their space. `walked`:
- * number of commits that a request for the tips of the class walks if there are
- * no such pseudo-merges.
+ * Returns true if pseudo-merges of a class of tips (named refs or other refs)
+ * are worth their space. `walked`: number of commits that a request for the
+ * tips of the class walks if there are no such pseudo-merges.
  */
 static bool is_worth_it(const struct sample *s, enum pseudo_class class,
 			size_t walked)
@@ -146,9 +146,9 @@ static bool is_worth_it(const struct sample *s, enum pseudo_class class,
 }
 
 /*
- * Checks the groups of a class. The groups and the covered commits (which a
- * request need not walk) must together reach all commits that the tips of the
- * class reach.
+ * Checks the groups of tips of one class (named refs or other refs). The groups
+ * and the covered commits (which a request need not walk) must together reach
+ * all commits that the tips of the class reach.
  */
 static void check_class(const struct sample *s, enum pseudo_class class)
 {

@@ -74,8 +74,8 @@ static void classes(void **state)
 }
 
 /*
- * Each configuration section has groups of tips: one group for each text that
- * its pattern captures. A tip may be in several groups.
+ * Each section bitmapPseudoMerge has groups of tips: one group for each text
+ * that its pattern captures. A tip may be in several groups.
  */
 static void configured(void **state)
 {

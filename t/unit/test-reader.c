@@ -494,7 +494,7 @@ static int spare(void *ctx, struct pack *pack, uint64_t offset,
 	return ERR_MISSING;
 }
 
-/* Adds an entry whose header states a size that is too large. */
+/* Adds an entry whose header states a larger size than the content has. */
 static void add_damaged(struct sample *s, enum object_type type, uint32_t base,
 			const char *text)
 {

@@ -214,8 +214,8 @@ static void test_severity(void **state)
 }
 
 /*
- * Checks a directory with one file of each kind. The order of the reports does
- * not matter.
+ * Adds one file after the other to a repository, and checks its refs each time.
+ * The order of the reports does not matter.
  */
 static void test_files(void **state)
 {

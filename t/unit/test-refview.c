@@ -65,8 +65,8 @@ static void id_of(struct oid *id, const char *first, const char *second)
 }
 
 /*
- * The id of a set of rules depends on their order, on their kinds, and on where
- * each rule ends.
+ * The id of a set of hide rules depends on the order of the rules, on their
+ * kinds, and on where each rule ends.
  */
 static void test_rules_id(void **state)
 {

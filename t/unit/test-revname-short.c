@@ -232,7 +232,10 @@ static void test_bad_hint(void **state)
 	close_odb(&f);
 }
 
-/* The message lists tags, commits, trees and blobs, in this order. */
+/*
+ * The error message for an ambiguous id lists tags, commits, trees and blobs,
+ * in this order.
+ */
 static void test_candidates(void **state)
 {
 	char hex[ALIKE_NR][OID_MAX_HEX_LEN + 1];

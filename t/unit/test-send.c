@@ -128,7 +128,10 @@ static int note_left_out(void *ctx, const bool *left_out,
 	return e->s->bytes.len ? ERR_INVALID : 0;
 }
 
-/* Choose random objects for `e`. The same object may be chosen twice. */
+/*
+ * Choose random objects that the receiver can download elsewhere. The same
+ * object may be chosen twice.
+ */
 static void choose_elsewhere(struct elsewhere *e, struct randrepo *r)
 {
 	*e = (struct elsewhere){.told = 0};

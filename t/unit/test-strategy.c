@@ -253,9 +253,9 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 	saved = plan->walk_cost - plan->want_beyond;
 	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
 	/*
-	 * The search for a bitmap near the have stops when it has cost as much
-	 * as a walk can save. As long as the cost of the walk is unknown, some
-	 * commits are visited in any case.
+	 * The search for a bitmap near the have may always cost a small part of
+	 * what a walk costs. Otherwise it must not cost more than bitmaps save
+	 * in comparison with a walk.
 	 */
 	assert_true(plan->have_commits <= most ||
 		    plan->have_commits <= 64 + 8 * plan->want_commits);

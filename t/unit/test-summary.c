@@ -203,7 +203,10 @@ static void test_suspend(void **state)
 	text = said(&l);
 	assert_int_equal(number(text, "wants"), 3);
 	assert_int_equal(number(text, "bytes_sent"), 43);
-	/* The CPU time that was used before the wait must be counted, too. */
+	/*
+	 * The CPU time that was used before summary_suspend() must be counted,
+	 * too.
+	 */
 	assert_true(number(text, "cpu_user_us") + number(text, "cpu_sys_us") >
 		    0);
 	assert_in_range(number(text, "wait_send_us"), 20000, 10000000);

@@ -189,9 +189,9 @@ static void test_changes(void **state)
 	assert_changes(&f, &f.g, &after, expect.data);
 
 	/*
-	 * If two generations (versions) have the same tables, only later
-	 * updates are compared. Here the tables differ, so all refs are
-	 * compared.
+	 * If two generations (versions) have the same tables of refs, only the
+	 * updates in their records are compared. Here the tables differ, so all
+	 * refs are compared.
 	 */
 	netrepo_ref(&f.s.n, "src", "refs/heads/e", &f.s.tip);
 	tmprepo_remove(&f.s.n.t, "src/refs/heads/b");

@@ -76,8 +76,8 @@ static uint32_t check_family(const struct tree_families *fam, uint32_t tree,
 		uint32_t nr;
 
 		/*
-		 * A delta comes after its base, and after the earlier deltas of
-		 * the same base.
+		 * The number of a delta is larger than that of its base, and
+		 * larger than those of the earlier deltas of the same base.
 		 */
 		assert_true(i > last);
 		nr = check_family(fam, i, met);

@@ -258,7 +258,7 @@ static void flushed_bytes_do_not_wait(void **state)
 	assert_int_equal(c.got.len, 0);
 	assert_int_equal(pack_writer_flush(&w, NULL), 0);
 	assert_int_equal(c.got.len, 12);
-	/* Nothing is left, so the sink is not called. */
+	/* Nothing is left in the buffer, so the sink is not called. */
 	assert_int_equal(pack_writer_flush(&w, NULL), 0);
 	assert_int_equal(pack_writer_put(&w, "x", 1, NULL), 0);
 	assert_int_equal(pack_writer_flush(&w, NULL), ERR_PEER);
