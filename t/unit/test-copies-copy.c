@@ -147,8 +147,8 @@ static void test_requests_when_cold(void **state)
 	assert_int_equal(make_cold(&c, 2), 3 + packs);
 
 	/*
-	 * The hint is one record (manifest) behind. So the node (server) also
-	 * reads the newer record and its files.
+	 * The hint has the record (manifest) before the newest one. So the node
+	 * (server) also reads the newer record and its files.
 	 */
 	old = g;
 	copynode_push(&c, "four");

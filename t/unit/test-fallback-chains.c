@@ -547,7 +547,7 @@ static void retried(void **state)
 			v.l.list.items[k].retry = false;
 		fallback_with(&v.l, &options);
 	}
-	/* An item without a name hash is not marked for the search. */
+	/* An item without a name hash is not marked for the delta search. */
 	v.l.list.items[1].how = PACKING_COPY;
 	for (uint32_t k = 0; k < 4; k++)
 		v.l.list.items[k].name_hash = 0;

@@ -111,8 +111,8 @@ static void versions_become_bases(void **state)
 }
 
 /*
- * An item gets no new delta if it is small, or is planned in another way. An
- * item also gets no new delta if its old version differs much, has another
+ * An item gets no new delta if it is small, or if its stored delta is copied.
+ * An item also gets no new delta if its old version differs much, has another
  * type, is missing, or is sent, too.
  */
 static void others_stay_as_they_are(void **state)

@@ -178,8 +178,9 @@ static void check_trace(struct bitmaprepo *b, const struct bitmap_trace *trace)
 }
 
 /*
- * Adds tips whose commits are not parsed yet. Each tip is listed twice. In some
- * rounds, no tip has a bitmap.
+ * Adds tips whose commits are not parsed yet. Each tip is listed twice, and in
+ * some rounds no tip has a bitmap. The resulting set must be the closure of the
+ * tips.
  */
 static void tips_that_were_not_read(void **state)
 {

@@ -91,8 +91,8 @@ static bool is_collected(struct found *f, const struct randrepo *r, uint32_t nr)
 }
 
 /*
- * The directory "a" is the same in both commits. Its tree is listed as an
- * object that the receiver has, but is not read.
+ * The directory "a" is the same in both commits. Its tree is in
+ * f.boundary_objects (the objects that the receiver has), but is not read.
  */
 static void unchanged_directories(void **state)
 {
@@ -122,7 +122,10 @@ static void unchanged_directories(void **state)
 	};
 	assert_int_equal(
 		found_open(&f, odb, &request, &options, &warning, NULL), 0);
-	/* The changed file is collected. The unchanged file is not. */
+	/*
+	 * The walk collects the changed file in f.boundary_objects, but not the
+	 * unchanged file.
+	 */
 	assert_true(is_collected(&f, &r, old.file));
 	assert_false(is_collected(&f, &r, old.same));
 	/*

@@ -207,8 +207,8 @@ static void test_damaged(void **state)
 	heard_release(&h);
 
 	/*
-	 * The header "tree" of this commit has the id of a commit, not of a
-	 * tree.
+	 * The header "tree" of this commit has the id of a commit, which is
+	 * reported as an object of the wrong type.
 	 */
 	oid_to_hex(hex, &f.h.r.objects[f.h.r.commits[0]].oid, HASH_SHA1);
 	root = add_commit(&f, hex, hex);

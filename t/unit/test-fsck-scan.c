@@ -110,8 +110,8 @@ static void test_whole(void **state)
 }
 
 /*
- * Two damaged loose files: the first has the content of another object, the
- * second is no object at all.
+ * One loose file is no object. The scan reports it, and checks all other
+ * objects.
  */
 static void test_corrupt(void **state)
 {

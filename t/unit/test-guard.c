@@ -100,9 +100,9 @@ static void test_trusted(void **state)
 }
 
 /*
- * After two crashes, a child process answers. A signal that stops a child from
- * outside proves nothing. A signal of a crash does: the next request is
- * refused.
+ * After two crashes, a child process answers. If the child exits, or a signal
+ * from outside stops it, the next request is answered in the same way. If the
+ * child crashes, the next request is refused.
  */
 static void test_suspect(void **state)
 {

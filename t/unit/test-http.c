@@ -173,7 +173,7 @@ static void test_translated(void **state)
 
 /* ---- dumb clients */
 
-/* Requests a file, and compares the body of the answer. */
+/* Requests a file. The body of the response must be `expected`. */
 static void assert_answer(struct server *s, const char *url,
 			  const char *expected)
 {

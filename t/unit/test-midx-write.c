@@ -60,7 +60,7 @@ static void check_objects(const struct midxfile *f, uint32_t preferred)
 
 /*
  * Reads the pack order without verifying it: first from valid chunks, then from
- * damaged ones.
+ * damaged ones. The damage must be found at once, or by a later verification.
  */
 static void check_unproven(const struct midxfile *f,
 			   const struct pack_midx_order *proven)

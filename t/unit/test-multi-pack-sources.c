@@ -37,8 +37,8 @@ static void test_choice(void **state)
 	assert_int_equal(multi_pack_sources_find(&s, NULL), PACK_MIDX_NO_PACK);
 	multi_pack_sources_release(&s);
 	/*
-	 * If the new layer has a base, packs of the layers up to this base are
-	 * not listed.
+	 * If the new layer is put on an existing layer, the packs of this layer
+	 * and of the layers below it are not listed.
 	 */
 	s = (struct multi_pack_sources){NULL, 0};
 	assert_int_equal(

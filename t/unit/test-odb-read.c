@@ -295,9 +295,9 @@ static void test_provider(void **state)
 	assert_object(&f, &objects[0].oid, OBJ_BLOB, "one");
 	assert_int_equal(s.calls, 1);
 	/*
-	 * A second object is needed at once, so the provider is called again.
-	 * The pack that it makes must be found, even if the modification time
-	 * of the directory did not change.
+	 * A second object is needed at once. So the provider (the callback that
+	 * gets missing objects) is called again. The pack that it makes must be
+	 * found, even if the modification time of the directory did not change.
 	 */
 	assert_int_equal(odb_reader_need(f.reader, &objects[1].oid, NULL), 1);
 	assert_int_equal(s.calls, 2);

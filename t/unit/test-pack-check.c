@@ -158,7 +158,7 @@ static void test_links(void **state)
 	assert_false(contained);
 	end(&f);
 
-	/* A commit names as its tree the id of a blob in the pack. */
+	/* A commit names a blob of the pack as its tree, which is an error. */
 	begin(&f, false, true);
 	put(&f, 0x11, OBJ_BLOB, "x");
 	put(&f, 3, OBJ_COMMIT, "tree " ONES "\n" WHO);

@@ -98,8 +98,8 @@ static void many(void **state)
 }
 
 /*
- * If a directory has only few packs, pack_list_read() does not look for their
- * side files.
+ * If a directory has only few packs, pack_list_read() does not look for the
+ * other files of a pack, such as .keep.
  */
 static void few(void **state)
 {

@@ -307,8 +307,8 @@ static void random_name(char out[32], unsigned *seed)
 }
 
 /*
- * Checks that a search gives the expected result. The search starts at a random
- * earlier record, and gets random hints.
+ * Each search starts at a random earlier record, and gets a random guess of the
+ * distance to the result (`hint`). It must always find the expected record.
  */
 static void assert_same_from_before(const struct packed_refs *refs,
 				    const char *key, size_t expected,

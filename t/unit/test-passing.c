@@ -112,8 +112,8 @@ static void test_refuses(void **state)
 	next = dup(0);
 	close(next);
 	/*
-	 * Send messages with too many descriptors, too few descriptors, too
-	 * many bytes, and no descriptor.
+	 * The receiver refuses messages with too many descriptors, with too
+	 * few, and with too many bytes.
 	 */
 	sys_passing_send(e.client, "a", 1, in, 3, NULL);
 	sys_passing_send(e.client, "a", 1, in, 1, NULL);

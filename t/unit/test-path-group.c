@@ -39,7 +39,7 @@ static void component_by_component(void **state)
 	assert_int_equal(group(PATH_GROUP_NONE, "dir/x.c"), 0);
 }
 
-/* Different paths with the same name hash get different numbers. */
+/* Different paths with the same name hash get different path groups. */
 static void tells_paths_apart(void **state)
 {
 	static const char tail[] = "/a-name-of-more-than-sixteen.txt";

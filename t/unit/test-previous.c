@@ -330,15 +330,19 @@ static uint64_t at_idx_pos(const struct bitmap_file *file)
 }
 
 /*
- * Returns the offset of the highest byte of the number of the row with which
- * this row's bitmap is XORed.
+ * A row names another row, with whose bitmap its own bitmap is XORed. Returns
+ * the offset in the file of this row number, in the only row (of the highest
+ * byte).
  */
 static uint64_t at_xor_row(const struct bitmap_file *file)
 {
 	return (uint64_t)(file->lookup - file->bytes) + 12;
 }
 
-/* Returns the offset of the highest byte of the pseudo-merge's position. */
+/*
+ * Returns the offset in the file of the stored position of the only
+ * pseudo-merge (of the highest byte).
+ */
 static uint64_t at_pseudo_merge(const struct bitmap_file *file)
 {
 	return file->pseudo.positions;

@@ -426,15 +426,18 @@ static void decay(void **state)
 	choose(&s, COMMITS);
 	assert_int_equal(s.groups.nr, 0);
 	/*
-	 * If the sizes decrease steeply, later groups are empty. Still, each
-	 * commit is in a group.
+	 * If the sizes of the groups (pseudo-merges) decrease steeply, later
+	 * groups are empty. Still, each commit is in a group.
 	 */
 	s.tips.rules[0].max_merges = 64;
 	s.tips.rules[0].decay = 9;
 	choose(&s, COMMITS);
 	assert_true(s.groups.nr > 1 && s.groups.nr < 10);
 	assert_true(s.groups.groups[0].nr > 890);
-	/* The configuration may ask for more groups than there are commits. */
+	/*
+	 * The configuration may ask for more groups (pseudo-merges) than there
+	 * are commits.
+	 */
 	s.tips.rules[0].decay = 0;
 	s.tips.rules[0].max_merges = UINT32_MAX;
 	choose(&s, COMMITS);

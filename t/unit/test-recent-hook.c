@@ -97,7 +97,10 @@ static void failures(void **state)
 	assert_int_equal(run("[gc]\nrecentObjectsHook\n", &sum), ERR_INVALID);
 }
 
-/* The message has the first 200 bytes of a wrong line. */
+/*
+ * The error message has the first 200 bytes of a wrong line that the hook has
+ * printed.
+ */
 static void messages(void **state)
 {
 	static const char *const commands[] = {

@@ -157,8 +157,8 @@ static void test_parents_count(void **state)
 }
 
 /*
- * No ref reaches the common commit, and one of its parents is missing. This is
- * no error.
+ * Client and server have a common commit. No ref reaches this commit, and one
+ * of its parents is missing. This is no error.
  */
 static void test_missing_parent(void **state)
 {

@@ -188,11 +188,10 @@ static void merges_are_preferred(void **state)
 		uint32_t c = s.selected[i];
 
 		/*
-		 * Every seventh commit is a merge, so each long gap between
-		 * selected commits must end at a merge. The newest 16 *
-		 * DENSE_NR commits are skipped: their gaps may be too short to
-		 * contain a merge. Of the other gaps, only the last one may be
-		 * too short.
+		 * Every seventh commit is a merge. So each selected commit at
+		 * the end of a long gap must be a merge. Skip the newest 16 *
+		 * DENSE_NR commits, whose gaps may be too short to contain a
+		 * merge. After them, only the last gap may be too short.
 		 */
 		if (c > s.nr - 16 * DENSE_NR)
 			continue;

@@ -233,8 +233,8 @@ static void packs_keep_their_order(void **state)
 }
 
 /*
- * Packs that are missing in the old file come last. Their order is that of a
- * file that is written without an old file.
+ * Packs that are missing in the old objects/info/packs come last. They have the
+ * same order as in a file that is written without an old file.
  */
 static void new_packs_keep_their_order(void **state)
 {

@@ -97,6 +97,7 @@ static void test_read(void **state)
 
 /*
  * Writes more pieces than one system call takes. Some of the pieces are empty.
+ * The client must get all bytes in order.
  */
 static void test_write(void **state)
 {
