@@ -137,7 +137,9 @@ static void unchanged_directories(void **state)
 	randrepo_release(&r);
 }
 
-/* The receiver has two branches. The files of both are collected. */
+/*
+ * The receiver has two branches. The files of both are in f.boundary_objects.
+ */
 static void several_haves(void **state)
 {
 	uint64_t seed = random_seed();

@@ -244,7 +244,10 @@ static void no_memory(void **state)
 	release(&again.e);
 }
 
-/* Number of branches with different tips: a few more than half of NEW_MAX. */
+/*
+ * Number of branches with different tips: a few more than half of NEW_MAX,
+ * which is a limit in packing/find-extended.c.
+ */
 #define BRANCHES 2050
 
 /*

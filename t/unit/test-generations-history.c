@@ -335,8 +335,8 @@ static void test_hint_record(void **state)
 	assert_int_equal(newest(&r, 0, NULL), 12);
 
 	/*
-	 * If the record (manifest) is too long for the hint (a file), the hint
-	 * gets only the record's number.
+	 * If the record (manifest) is too long to be copied into the hint, the
+	 * hint gets only the number of the record.
 	 */
 	file.path = path.data;
 	for (unsigned i = 0; i < 40; i++) {

@@ -219,8 +219,8 @@ static void factor_too_large(void **state)
 }
 
 /*
- * Loose objects and the objects of the listed packs are collected. Objects that
- * another pack has are left out.
+ * geometric_collect() collects loose objects and the objects of the chosen
+ * packs. Objects that another pack has are left out.
  */
 static void collected(void **state)
 {

@@ -75,7 +75,10 @@ static void crash_twice(const struct server *s)
 				      sys_clock_ns());
 }
 
-/* A repository without crashes: a thread answers, and the board shows it. */
+/*
+ * A repository without crashes: a thread answers the request, and the board
+ * (memory that shows the state of the worker) counts it.
+ */
 static void test_trusted(void **state)
 {
 	struct daemon_guard guard;

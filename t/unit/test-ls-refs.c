@@ -181,7 +181,10 @@ static void test_shared(void **state)
 	assert_string_equal(ls(&d, "ref-prefix refs/heads/"),
 			    "s0 refs/heads/loose|c4 refs/heads/main|"
 			    "s0 refs/heads/side|F");
-	/* One prefix has a loose ref, and the other has only packed refs. */
+	/*
+	 * One prefix matches a loose ref, and the other matches only packed
+	 * refs. All of these refs are listed.
+	 */
 	for (int i = 0; i < 2; i++)
 		assert_string_equal(ls(&d, "ref-prefix refs/tags/|"
 					   "ref-prefix refs/heads/"),

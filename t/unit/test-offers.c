@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of copies/offers.h. Some packs of a local copy are also published in
- * the store, where clients can download them. The functions find the addresses
- * of these packs.
+ * the store, where clients can download them. The functions find the URLs of
+ * these packs.
  */
 #include <setjmp.h>
 #include <stdarg.h>

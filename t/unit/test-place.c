@@ -98,7 +98,10 @@ static int find(struct server *s, const char *path, bool strict,
 	return ret;
 }
 
-/* Without a store, the base path is prepended. The disk is not read. */
+/*
+ * Without a store, the path of a request is appended to the base path. The disk
+ * is not read.
+ */
 static void test_disk(void **state)
 {
 	const struct daemon_options options = {.base_path = "/no/such/base"};

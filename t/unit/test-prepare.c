@@ -338,7 +338,10 @@ static struct packing_request clone_of(const struct oid *wants, size_t nr)
 	};
 }
 
-/* Make requests for clones with and without tags, and similar requests. */
+/*
+ * Make requests for clones: of one branch or of all refs, with and without
+ * tags, with duplicate wants, and with one more want.
+ */
 static void check_clones(struct preparedrepo *p)
 {
 	const struct oid *head = &p->r.objects[p->head].oid;

@@ -240,8 +240,9 @@ static void write_midx(const struct tmprepo *t, const char *name)
 }
 
 /*
- * Unnamed packs stay if a multi-pack-index names one of them, or cannot be
- * read. A multi-pack-index of other packs does not matter.
+ * Packs without a final name stay if a multi-pack-index contains one of them,
+ * or if the multi-pack-index cannot be read. A multi-pack-index of other packs
+ * does not matter.
  */
 static void in_multi_pack_index(void **state)
 {

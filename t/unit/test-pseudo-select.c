@@ -172,8 +172,8 @@ static void check_class(const struct sample *s, enum pseudo_class class)
 			assert_true(is_tip(s, group->commits[i], class));
 			assert_false(covered[group->commits[i]]);
 			/*
-			 * No tip of a group is an ancestor of another tip in
-			 * the groups of the class.
+			 * No tip in the groups of this class is an ancestor of
+			 * another such tip.
 			 */
 			assert_false(reached[group->commits[i]]);
 			assert_true(!i ||
@@ -469,8 +469,8 @@ static void sampling(void **state)
 }
 
 /*
- * A commit may be in several groups. A commit that is not in the pack is in no
- * group.
+ * A commit may be in several groups (pseudo-merges). A commit that is not in
+ * the pack is in no group.
  */
 static void groups_overlap(void **state)
 {

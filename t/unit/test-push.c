@@ -400,7 +400,7 @@ static void test_no_change(void **state)
 
 /*
  * Pushes of one node (server) take turns. Here another push holds the lock and
- * never ends.
+ * never ends. A push waits for a limited time, and then goes on.
  */
 static void test_turn(void **state)
 {

@@ -285,7 +285,10 @@ static void test_cycles(void **state)
 	packfile_init(&p, HASH_SHA1);
 	e.base_oid = b.bytes;
 	packfile_add_entry(&p, &e, "\1\1x", 3, &a);
-	/* Add an OFS_DELTA, and a REF_DELTA that is its own base. */
+	/*
+	 * Add an OFS_DELTA that closes a cycle of two deltas, and a REF_DELTA
+	 * that is its own base. None of the three objects can be read.
+	 */
 	packfile_add_delta(&p, OBJ_OFS_DELTA, 0, 1, "y", &b);
 	e.base_oid = self.bytes;
 	packfile_add_entry(&p, &e, "\1\1x", 3, &self);

@@ -115,7 +115,10 @@ static void fill_impossible(struct tmprepo *t)
 	tmprepo_write(t, "refs/tags/blank", "ref: \n");
 }
 
-/* A migration keeps the text of targets that no ref can have as its name. */
+/*
+ * A symbolic ref may have a target that is not a valid name of a ref. A
+ * migration keeps the text of this target.
+ */
 static void test_impossible(void **state)
 {
 	struct tmprepo t;

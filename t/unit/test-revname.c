@@ -358,8 +358,9 @@ static void test_path(void **state)
 }
 
 /*
- * Each format has a name in one part of the argument. If the name has an
- * unsupported form, this must be noticed in every part.
+ * Puts names into each position of an argument, for example the right side of a
+ * range. If a name has an unsupported form, this must be noticed at every
+ * position.
  */
 static void test_may_be_unsupported(void **state)
 {

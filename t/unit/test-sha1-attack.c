@@ -2,8 +2,8 @@
 /*
  * Tests of object/sha1-attack.c, which detects SHA-1 collision attacks.
  * sha1_attack_suspects(), which checks all conditions of eight blocks at once,
- * must give the same result as a check of each single condition. The
- * recomputation is tested with blocks whose result is known.
+ * must give the same result as a check of each single condition.
+ * sha1_attack_collides() is tested with blocks whose result is known.
  */
 #include <setjmp.h>
 #include <stdarg.h>

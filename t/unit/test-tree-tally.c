@@ -158,7 +158,10 @@ static void end(struct pair *p)
 	randhist_release(&p->f.h);
 }
 
-/* Returns the number of paths in the row of an object; 0: there is no row. */
+/*
+ * Returns the number of paths in the object's row of p->tally; 0: there is no
+ * row.
+ */
 static int32_t paths_of(struct pair *p, uint32_t nr)
 {
 	for (size_t i = 0; i < p->tally.nr; i++)
@@ -244,7 +247,7 @@ static size_t least_bytes(size_t nr)
 	return high;
 }
 
-/* The bytes of a directory count at each of its paths. */
+/* The limit of bytes counts a directory once for each of its paths. */
 static void limit_of_bytes(void **state)
 {
 	const size_t entry = strlen("160000 0") + 1 + 20;

@@ -127,7 +127,7 @@ static void order_is_kept(void **state)
 
 /*
  * All entries form one delta chain. The deepest delta is the first entry of the
- * list.
+ * list, and must be written last.
  */
 static void long_chain(void **state)
 {
