@@ -47,7 +47,10 @@ static void test_fields(void **state)
 	free(in);
 }
 
-/* A connection has at most one input, which stays until it is freed. */
+/*
+ * A connection has at most one input (a buffer for received bytes), which stays
+ * until it is freed.
+ */
 static void test_give_input(void **state)
 {
 	struct daemon_conn conn = {.input = NULL};

@@ -158,9 +158,9 @@ static void test_requests_when_cold(void **state)
 	generation_release(&old);
 
 	/*
-	 * If the hint (a file) has only the number of a record (manifest), two
-	 * more requests are needed. The hint is read a second time, and then
-	 * the record is read.
+	 * The hint has only the number of the newest record (manifest), and not
+	 * the record itself. So two more requests are needed: the hint is read
+	 * a second time, and then the record is read.
 	 */
 	storedrepo_newest(&c.s, &g);
 	packs = count_packs(&g);
@@ -416,8 +416,8 @@ static void test_requests_when_behind(void **state)
 }
 
 /*
- * A record (manifest) in the middle is damaged. A refresh to a newer record
- * must succeed.
+ * A record (manifest) between that of the local copy and the newest one is
+ * damaged. A refresh to the newest record must succeed.
  */
 static void test_damaged_record(void **state)
 {

@@ -967,7 +967,9 @@ static void test_storm(void **state)
 		copynode_push(&storm.s.c, text);
 		visit(&storm.s);
 		copynode_assert_newest(&storm.s.c);
-		/* This removes the copy, unless a thread is using the copy. */
+		/*
+		 * Trimming removes the copy, unless a thread is using the copy.
+		 */
 		assert_int_equal(stored_trim_run(&trim, storm.s.c.node, 1,
 						 &storm.s.c.err),
 				 0);

@@ -38,7 +38,9 @@ struct fixture {
 	struct dropped_deltas found;
 };
 
-/* Add a delta against entry `base`, whose content is `whole`. */
+/*
+ * Add a delta that appends `text` to the object `whole`, which is entry `base`.
+ */
 static void add_delta(struct packfile *p, uint32_t base, enum object_type type,
 		      const char *whole, const char *text)
 {
@@ -140,7 +142,7 @@ static void check_row(const struct fixture *f, size_t nr, int base)
 }
 
 /*
- * Only one delta of the pack is listed, TIP_DROPPED. Its target is in the tip
+ * Only one delta of the pack is found, TIP_DROPPED. Its target is in the tip
  * island (objects of shallow clones), and its base is not.
  */
 static void a_stored_delta(void **state)

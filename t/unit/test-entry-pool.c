@@ -99,8 +99,8 @@ static void fill(struct entry_pool *pool, uint64_t *seed)
 		for (uint32_t i = 0; i < nr; i++)
 			numbers[i] = random_next(seed) % ENTRIES;
 		/*
-		 * Make the last tree entry equal to the first. One call puts
-		 * both into the pool.
+		 * Make the last tree entry equal to the first, so that one call
+		 * puts the same entry into the pool twice.
 		 */
 		if (nr > 1)
 			numbers[nr - 1] = numbers[0];

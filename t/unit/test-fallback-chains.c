@@ -465,7 +465,10 @@ static void damaged(void **state)
 	itemlist_release(&v.l);
 }
 
-/* When the deltas exceed the limit of bytes, no further delta is made. */
+/*
+ * When the new deltas exceed a limit of bytes (cache_size), no further delta is
+ * made.
+ */
 static void budget(void **state)
 {
 	struct fallback_chains_options options = {0};

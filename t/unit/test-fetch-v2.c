@@ -40,7 +40,10 @@ static void test_no_wants(void **state)
 	dialog_release(&d);
 }
 
-/* With `git fetch --negotiate-only`, the client asks which haves are common. */
+/*
+ * With `git fetch --negotiate-only`, the client asks which haves are common.
+ * The server acknowledges the common haves.
+ */
 static void test_negotiate_only(void **state)
 {
 	struct dialog d;

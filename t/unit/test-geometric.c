@@ -68,7 +68,10 @@ static void fewest(void **state)
 	}
 }
 
-/* The example in geometric.h, and numbers whose product would overflow. */
+/*
+ * The example in geometric.h, and numbers of objects whose product with the
+ * factor would overflow.
+ */
 static void examples(void **state)
 {
 	static const uint32_t drawn[] = {3, 5, 8, 40, 100, 260};

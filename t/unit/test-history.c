@@ -85,8 +85,8 @@ static void random_commits(void **state)
 }
 
 /*
- * Parses commits from a commit-graph. Their tree ids are read at once, or later
- * by history_tree().
+ * Parses commits from a commit-graph. They must be right, whether their tree
+ * ids are read at once, or later by history_tree().
  */
 static void commits_from_a_graph(void **state)
 {

@@ -57,7 +57,10 @@ struct dealer {
 	const uint8_t *bytes;
 	size_t len, at;
 	size_t piece; /* limit of bytes at a time */
-	/* Whether the indexer may read again after the last byte. */
+	/*
+	 * Whether the indexer may read once more after the last byte of the
+	 * pack.
+	 */
 	bool may_end;
 	size_t rest;
 };

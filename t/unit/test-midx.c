@@ -167,7 +167,10 @@ static void test_rev_file(void **state)
 	assert_memory_equal(from_rev.spans, order.spans,
 			    MIDXFILE_PACKS * sizeof(*order.spans));
 	pack_midx_order_release(&from_rev);
-	/* In the .rev file, change the checksum of the multi-pack-index. */
+	/*
+	 * If the .rev file has another checksum of the multi-pack-index, it is
+	 * refused.
+	 */
 	rev.data[rev.len - 40] ^= 1;
 	assert_int_equal(pack_midx_order_init(&from_rev, &f.midx, rev.data,
 					      rev.len, NULL),

@@ -37,7 +37,7 @@ static void check_repository(struct randrepo *r)
 
 /*
  * Adds commits and writes a new bitmap index, several times. Each index reuses
- * bitmaps of the previous one.
+ * bitmaps of the previous one. All bitmaps must be right.
  */
 static void every_bitmap(void **state)
 {
@@ -136,8 +136,8 @@ static void budget(void **state)
 	}
 	assert_int_equal(before, all);
 	/*
-	 * Even if the budget is too small for any bitmap, the index has some
-	 * bitmaps.
+	 * Even if the budget (the limit for the index in bytes) is too small
+	 * for any bitmap, the index has some bitmaps.
 	 */
 	with_budget(&r, 1, &rows);
 	assert_true(rows > 0);

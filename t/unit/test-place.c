@@ -178,9 +178,9 @@ static void test_denied(void **state)
 }
 
 /*
- * The helper denies "/team/src" and allows "/team/src.git". The path
- * "/team/src" then means the longer name, because the store has no repository
- * "team/src".
+ * The access helper (an external program) denies "/team/src" and allows
+ * "/team/src.git". The path "/team/src" then means the longer name, because the
+ * store has no repository "team/src".
  */
 static void test_longer_name(void **state)
 {

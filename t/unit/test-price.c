@@ -137,7 +137,7 @@ static void test_admit(void **state)
 	options.admission = &admission;
 	assert_int_equal(packing_admit(&threads, &options, 1, NULL), 0);
 	assert_int_equal(threads, 2);
-	/* Adding to the largest possible price must not overflow. */
+	/* A price above an hour counts as an hour. */
 	assert_int_equal(packing_admit(&threads, &options, UINT64_MAX, NULL),
 			 0);
 	options.threads = 4;

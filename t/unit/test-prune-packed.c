@@ -123,8 +123,8 @@ static void times(void **state)
 
 /*
  * A loose file is removed because its object is in a pack. If the pack is older
- * than the file, its modification time is set to now. Otherwise its time stays.
- * A dry run changes no time.
+ * than the removed file, the modification time of the pack is set to now.
+ * Otherwise the pack keeps its time. A dry run changes no time.
  */
 static void times_of_packs(void **state)
 {

@@ -402,8 +402,9 @@ static void stable_and_unstable(void **state)
 }
 
 /*
- * Group n has a size proportional to n^-decay. With decay 1, the sizes of four
- * groups are in the ratio 1 : 1/2 : 1/3 : 1/4.
+ * Group n (of commits for one pseudo-merge) has a size proportional to
+ * n^-decay. With decay 1, the sizes of four groups are in the ratio 1 : 1/2 :
+ * 1/3 : 1/4.
  */
 static void decay(void **state)
 {

@@ -522,8 +522,8 @@ static void test_pushes(void **st)
 }
 
 /*
- * One principal (user or client) must not take all places for pushes to a
- * repository.
+ * The number of running pushes to a repository is limited. One principal (user
+ * or client) must not take all of these places.
  */
 static void test_push_share(void **st)
 {

@@ -352,7 +352,8 @@ static void test_lies(void **state)
 
 /*
  * The header of an entry states a size that is too large for the bytes of this
- * entry. The whole pack has enough bytes to inflate to such a size.
+ * entry. The whole pack has enough bytes to inflate to such a size. Reading the
+ * entry must fail nevertheless.
  */
 static void test_large_claim(void **state)
 {

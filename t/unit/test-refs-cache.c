@@ -154,7 +154,10 @@ static void test_notes(void **state)
 	new = get(cache, path, "refs/heads/c");
 	check_note(cache, new, "a", NULL);
 	check_note(cache, old, "a", "two");
-	/* New notes replace the oldest ones. */
+	/*
+	 * The cache keeps a limited number of notes for a file. New notes
+	 * replace the oldest ones.
+	 */
 	for (int i = 0; i < REFS_CACHE_NOTES; i++, name[0]++)
 		note(cache, old, name, name);
 	check_note(cache, old, "large", NULL);

@@ -368,7 +368,7 @@ static int stop(void *ctx, const struct ref *ref)
 	return 17;
 }
 
-/* Root refs such as HEAD are in the stack of the work tree. */
+/* Root refs such as HEAD are in the stack of reftables of the work tree. */
 static void test_roots(void **state)
 {
 	struct buf out = BUF_INIT;

@@ -64,9 +64,10 @@ static void too_many(void **state)
 			 1);
 	reuse_part_release(&part);
 	/*
-	 * The part names a pack that does not have the objects of the part's
-	 * bits. reuse_part_init() may accept or refuse this part. If it accepts
-	 * the part, it must set part.pack_pos.
+	 * A part is a run of bits whose objects are in one pack. Here the part
+	 * names a pack that does not have these objects. reuse_part_init() may
+	 * accept or refuse this part. If it accepts the part, it must set
+	 * part.pack_pos.
 	 */
 	parts[1].pack = parts[0].pack;
 	parts[1].first = parts[2].first;

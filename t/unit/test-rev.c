@@ -29,7 +29,7 @@ struct sample {
 };
 
 /*
- * Makes a pack index. Its ids have ascending offsets in random order. If
+ * Makes a pack index. The offsets of its objects are in random order. If
  * `is_large`, some offsets need 64 bits.
  */
 static void sample_init(struct sample *s, enum hash_algo algo, bool is_large,

@@ -170,8 +170,8 @@ static void single_tips(void **state)
 }
 
 /*
- * If the number of bitmaps is limited, those that save the most commits are
- * chosen.
+ * If the number of bitmaps is limited, those bitmaps are chosen with which
+ * fetches walk the fewest commits.
  */
 static void limited(void **state)
 {

@@ -37,7 +37,10 @@ static void put(const char *path, const char *text)
 	fclose(f);
 }
 
-/* Wait until the changes made so far do not count as recent. */
+/*
+ * Wait until the changes made so far are so old that a further change also
+ * changes the times of a file.
+ */
 static void settle(void)
 {
 	struct stat s;
