@@ -28,8 +28,8 @@ static void test_age(void **state)
 	stored_absent_note(absent, "a", 7, 140);
 	assert_true(stored_absent_has(absent, "a", 7, 150, 50));
 	/*
-	 * The entry is also valid for a thread that read the clock (130) before
-	 * the entry was noted (140).
+	 * The entry of a missing repository is also valid for a thread that
+	 * read the clock (130) before the entry was noted (140).
 	 */
 	assert_true(stored_absent_has(absent, "a", 7, 130, 50));
 	stored_absent_forget(absent, "b", 7);

@@ -225,7 +225,7 @@ static void pseudo_merges(void **state)
 
 /*
  * Each tip of the kind SELECT_TIP gets a bitmap. Tips of other kinds get
- * bitmaps only within the budget.
+ * bitmaps only within the limit of words.
  */
 static void tips(void **state)
 {
@@ -360,9 +360,9 @@ static void far_branches(void **state)
 			max = walked > max ? walked : max;
 		}
 		/*
-		 * With the default budget, a fetch of any of the 40 branches
-		 * walks at most one commit. With a budget of 300 words, there
-		 * is no bitmap near some of the tips.
+		 * With the default limit of words, a fetch of any of the 40
+		 * branches walks at most one commit. With a limit of 300 words,
+		 * there is no bitmap near some of the tips.
 		 */
 		if (far)
 			assert_true(max <= 1);

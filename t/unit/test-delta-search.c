@@ -266,9 +266,9 @@ static void little_cache(void **state)
 }
 
 /*
- * Add versions of 40 texts. Eight texts at a time have the same name hash. Two
- * of three versions of a text have the path hash of the text, and the others
- * have a random path hash.
+ * Add versions of 40 texts. Eight texts at a time have the same name hash. The
+ * path hash is another hash, of the whole path. Two of three versions of a text
+ * have the same path hash, and the others have a random one.
  */
 static void add_paths(struct deltalist *d)
 {

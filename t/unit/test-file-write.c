@@ -135,7 +135,7 @@ static bool holds(void *ctx, uint32_t idx_pos)
 
 /*
  * ORs the bitmaps of the file into a set, one after the other. The set keeps
- * the bits of all bitmaps before. After each OR, compares the set with the
+ * the bits of all earlier bitmaps. After each OR, compares the set with the
  * expected one.
  */
 static void check_rest(const struct sample *s, const struct bitmap_file *f)

@@ -507,8 +507,8 @@ static bool has_none(void *ctx, uint32_t idx_pos)
 }
 
 /*
- * The error message says that the file is too short, or that it is not a bitmap
- * index.
+ * If a file has no valid header, the error message says that the file is too
+ * short, or that it is not a bitmap index.
  */
 static void no_header(void **state)
 {
@@ -577,9 +577,9 @@ static void wrong_rows(void **state)
 		{ROW_0 + 8, ROW_0},
 		{ROW_0 + 8, UINT32_MAX},
 		/*
-		 * The offset in row 0 leads to the wrong place: in the first
-		 * case to the entry of row 1, in the second case into the
-		 * middle of its own entry.
+		 * The offset in row 0 of the lookup table is wrong: in the
+		 * first case, it leads to the entry of row 1, in the second
+		 * case into the middle of the row's own entry.
 		 */
 		{ROW_0 + 8, PARENT},
 		{ROW_0 + 8, COMMIT + 1},

@@ -314,8 +314,8 @@ static void whole_copies(void **state)
 	assert_int_equal(f.report.reused, 1);
 	assert_int_equal(f.report.pack_reused, 2);
 	/*
-	 * Commit 12 is not the tip of a branch, so no whole copy of its blob
-	 * was kept. The blob must be deflated.
+	 * Commit 12 is not the tip of a branch, so there is no whole copy of
+	 * its blob beside the pack. The blob must be deflated.
 	 */
 	f = fetch(&k, (struct fetch){12, NONE, 12, true, true});
 	assert_true(f.report.bytes_recompressed > 1000);

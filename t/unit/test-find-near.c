@@ -341,7 +341,10 @@ static void several_answers(void **state)
 	end(&n);
 }
 
-/* Write the file of prepared answers again, after *p was changed. */
+/*
+ * Write the file of prepared answers (stored responses) again, after *p was
+ * changed.
+ */
 static void write_answers(struct nearrepo *n, const struct prepared *p)
 {
 	struct buf bytes = BUF_INIT;

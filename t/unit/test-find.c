@@ -628,8 +628,7 @@ static size_t make_shallow(struct env *e, struct oid *shallow, uint32_t *ref_nr)
 
 /*
  * Count the sent trees and blobs that the receiver already has. A small history
- * has few such objects: objects that were moved back or copied
- * (trees/tree-changes.c).
+ * has few such objects: files that were copied or changed back.
  */
 static size_t count_again(const struct env *e, size_t *sent)
 {

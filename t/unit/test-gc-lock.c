@@ -60,7 +60,7 @@ static void test_pid(void **state)
 	assert_true(exists(&t, "gc.pid"));
 	make_old(&t, "gc.pid", 13 * 60 * 60);
 	assert_int_equal(take(&own, &t, false, ""), 0);
-	/* A lock that this process has written itself is ignored. */
+	/* The file gc.pid is ignored if this process has written it itself. */
 	assert_int_equal(take(&pid, &t, false, ""), 0);
 	sys_tempfile_abort(&pid);
 	assert_false(exists(&t, "gc.pid"));

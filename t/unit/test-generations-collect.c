@@ -389,10 +389,10 @@ static void test_full(void **state)
 		assert_int_equal(g.file_nr + g.retired_nr, 0);
 		r.mem.clock++;
 		/*
-		 * The hint cannot be written, so the collector cannot learn the
-		 * store's time from the hint. The collector then uses the time
-		 * of a response or the time of this machine, whichever is
-		 * earlier.
+		 * The hint (a file) cannot be written, so the collector cannot
+		 * learn the store's time from the time of this file. The
+		 * collector then uses the time of a response or the time of
+		 * this machine, whichever is earlier.
 		 */
 		r.host.seconds = r.mem.clock - 1;
 		g = collect(&r, GRACE, false, 0);

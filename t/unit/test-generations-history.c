@@ -326,8 +326,9 @@ static void test_hint_record(void **state)
 	assert_int_equal(requests, 3);
 
 	/*
-	 * The hint may hold a copy of a record (manifest). If the copy is
-	 * damaged, the hint counts as missing.
+	 * The hint (a file by which readers find a recent record) may hold a
+	 * copy of this record (manifest). If the copy is damaged, the hint
+	 * counts as missing.
 	 */
 	put_hint(&r, "gitreach generation 1\nnumber 12\n");
 	assert_int_equal(generation_read_hint(&read, &r.place, NULL),

@@ -188,9 +188,8 @@ static void test_lost_answers(void **state)
 		assert_int_equal(n.mem.nr, 1);
 		/*
 		 * When the lease is too old, another process ("beta") takes it
-		 * over. The store answers this process in the same way as the
-		 * first one (fates[i]). The process must get the lease all the
-		 * same.
+		 * over. The store answers this process as it answered the first
+		 * one (fates[i]). Nevertheless, the process must get the lease.
 		 */
 		n.host.seconds += 2 * MAX_AGE;
 		n.mem.clock = n.host.seconds;

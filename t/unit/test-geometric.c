@@ -189,8 +189,8 @@ static void with_alternates(void **state)
 }
 
 /*
- * The factor, multiplied by the number of objects of the second largest pack,
- * must fit into 32 bits.
+ * A factor is refused if its product with the number of objects of the second
+ * largest pack does not fit into 32 bits.
  */
 static void factor_too_large(void **state)
 {

@@ -127,7 +127,7 @@ static void random_ids(void **state)
 
 /*
  * If the ids of the index are not in ascending order, or if two are equal, no
- * table is made.
+ * look-up table is made.
  */
 static void odd_indexes(void **state)
 {

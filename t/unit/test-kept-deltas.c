@@ -93,8 +93,9 @@ static void there_and_back(void **state)
 }
 
 /*
- * A row without a base is a whole copy of its target. kept_deltas_get_copy()
- * finds the copy if the row is the first one of its target.
+ * In a file of kept deltas, a row without a base is a whole copy of its target.
+ * kept_deltas_get_copy() finds the copy if the row is the first one of its
+ * target.
  */
 static void copies(void **state)
 {
@@ -224,8 +225,8 @@ static int use(struct file *f, struct error *err)
 }
 
 /*
- * A changed byte in the header or in the rows is noticed, even without
- * verifying the checksum.
+ * In a file of kept deltas, a changed byte in the header or in the rows is
+ * noticed, even without verifying the checksum.
  */
 static void damaged(void **state)
 {

@@ -25,7 +25,8 @@ static void put(struct lanes *lanes, struct lane_item *item, const char *client)
 }
 
 /*
- * Takes items until no further item may run. Returns the number of items taken.
+ * Takes items (requests) until no further item may run. Returns the number of
+ * items taken.
  */
 static unsigned take_all(struct lanes *lanes)
 {

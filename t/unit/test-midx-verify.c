@@ -47,8 +47,8 @@ static void bed_release(struct bed *b)
 }
 
 /*
- * Verifies the file. The first reported line must begin with `begins`. NULL:
- * verifying must succeed.
+ * Verifies the multi-pack-index. The first reported line must begin with
+ * `begins`. NULL: verifying must succeed.
  */
 static void check(struct bed *b, const char *begins)
 {

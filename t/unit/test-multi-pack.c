@@ -255,7 +255,8 @@ static void test_expire_distrusts(void **state)
 	assert_int_equal(buf_append(&file, om->midx.bytes, om->midx.len), 0);
 	for (uint32_t i = 0; i < om->midx.nr; i++)
 		/*
-		 * Replace the object's pack number by the number of "pack-c".
+		 * In the multi-pack-index, replace the object's pack number by
+		 * the number of "pack-c".
 		 */
 		file.data[at + 8 * (size_t)i + 3] = 2;
 	tmprepo_write_len(&b.t, "objects/pack/multi-pack-index", file.data,

@@ -65,6 +65,7 @@ static void test_few(void **state)
 	assert_int_equal(nr_of(&n, "refs/virtual/1/"), 2);
 	/*
 	 * In the member repository, a directory has replaced the file of a ref.
+	 * The copies of the refs in the store must change in the same way.
 	 */
 	tmprepo_remove(&n.t, "a/refs/tags/x");
 	netrepo_ref(&n, "a", "refs/tags/x/y", &oid);

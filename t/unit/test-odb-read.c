@@ -220,7 +220,8 @@ static void test_empty_tree(void **state)
 }
 
 /*
- * If the stored copy of the empty tree is damaged, the reader does not use it.
+ * If the stored copy of the empty tree is damaged, the empty tree can be read
+ * nevertheless.
  */
 static void test_empty_tree_corrupt(void **state)
 {

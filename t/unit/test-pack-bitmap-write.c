@@ -178,7 +178,7 @@ static size_t midx_with_budget(const struct randrepo *r, uint64_t budget)
 /*
  * Commits, trees and blobs alternate in the pack, and a bitmap index over a
  * multi-pack-index keeps this order. So the four type bitmaps are large, and
- * the budget includes them.
+ * count for the budget (the limit of bytes).
  */
 static void budget_with_large_types(void **state)
 {

@@ -286,8 +286,8 @@ static void filters(void **state)
 }
 
 /*
- * A pack of listed objects gets no bitmap index, even if its objects reach no
- * objects outside of the pack.
+ * A pack of objects that a list names gets no bitmap index, even if its objects
+ * reach no objects outside of the pack.
  */
 static void listed_objects(void **state)
 {

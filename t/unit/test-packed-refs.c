@@ -444,8 +444,8 @@ static void test_may_peel(void **state)
 }
 
 /*
- * A ref without a peeled id may be a tag in two cases: the header has no
- * traits, or the ref is below refs/tags/.
+ * A ref without a peeled id may be a tag in two cases: the header has no traits
+ * (such as "peeled"), or the ref is below refs/tags/.
  */
 static void test_may_peel_traits(void **state)
 {

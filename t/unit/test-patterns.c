@@ -57,7 +57,7 @@ static void names(void **state)
 	assert_int_equal(match(&p, "refs/virtual/6/heads/x"), 3);
 	assert_int_equal(match(&p, "refs/virtual/7/heads/y"), 0);
 	assert_int_equal(match(&p, "refs/notes/x"), NONE);
-	/* The pattern must match from the start of the name. */
+	/* The pattern must match from the start of the ref's name. */
 	assert_int_equal(match(&p, "refs/x/refs/heads/main"), NONE);
 	assert_int_equal(island_patterns_find(&p, "7"), 0);
 	assert_int_equal(island_patterns_find(&p, ""), 1);

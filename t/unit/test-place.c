@@ -198,7 +198,7 @@ static void test_longer_name(void **state)
 	stop(&s);
 }
 
-/* A helper that ends without an answer denies the request. */
+/* An access helper that ends without an answer denies the request. */
 static void test_silent_helper(void **state)
 {
 	struct error err = ERROR_INIT;

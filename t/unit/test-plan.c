@@ -142,7 +142,7 @@ static bool receiver_has(void *ctx, uint32_t odb_pos)
 
 /*
  * A delta may have a base that only the receiver has (thin pack). Such a base
- * is not in the list.
+ * is not in the list of objects.
  */
 static void thin(void **state)
 {

@@ -728,10 +728,10 @@ static void wrong_tree(void **state)
 }
 
 /*
- * prepared_wants_open_any() opens the file of wants. The repository must have
- * all objects whose ids are in the file. A file that is too large, or made for
- * other prepared answers (stored responses), is not opened. A missing file is
- * no error.
+ * prepared_wants_open_any() opens the file that lists the wants of prepared
+ * answers (stored responses). The repository must have all objects whose ids
+ * are in the file. A file that is too large, or made for other prepared
+ * answers, is not opened. A missing file is no error.
  */
 static void wants_of_any(void **state)
 {

@@ -108,7 +108,8 @@ static void other_orders(void **state)
 		to = b.pb->space;
 		if (whole) {
 			/*
-			 * The new index is for a pack that lacks some objects.
+			 * The new index is for a pack that lacks some objects
+			 * of the old one.
 			 */
 			const struct odb_pack *one = &b.odb->packs[0];
 
@@ -348,7 +349,10 @@ static uint64_t at_pseudo_merge(const struct bitmap_file *file)
 	return file->pseudo.positions;
 }
 
-/* If an entry or a pseudo-merge is damaged, the old index is not used. */
+/*
+ * If an entry or a pseudo-merge of the old bitmap index is damaged, this index
+ * is not used.
+ */
 static void damaged(void **state)
 {
 	uint64_t seed = random_seed();

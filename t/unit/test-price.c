@@ -32,8 +32,8 @@ static void test_walk(void **state)
 	assert_int_equal(packing_price_walk(&request, &plan, 100000),
 			 2 * planned);
 	/*
-	 * UINT64_MAX means that the cost is unknown, and not that it is very
-	 * large.
+	 * UINT64_MAX means that the cost of a walk is unknown, and not that it
+	 * is very large.
 	 */
 	plan.walk_cost = UINT64_MAX;
 	assert_int_equal(packing_price_walk(&request, &plan, 100000), fetch);

@@ -83,7 +83,7 @@ static void stale(void **state)
 	assert_int_equal(told, 2);
 	assert_int_equal(prune_stale(&t.repo, &o, NULL), 0);
 	assert_int_equal(told, 2);
-	/* A file that another process has removed is no error. */
+	/* It is no error if another process has already removed the file. */
 	assert_int_equal(prune_file_stale(t.objects, &younger, NULL), 0);
 	assert_int_equal(prune_file_stale("/no/such/file", &o, NULL), 0);
 	assert_int_equal(told, 2);

@@ -206,8 +206,8 @@ static void freshen(void *ctx, const char *strange)
 }
 
 /*
- * Another process writes a listed object again before the object is removed.
- * The object stays.
+ * After prune has listed an unreachable object, another process writes the
+ * object again. So the object is not removed.
  */
 static void written_again(void **state)
 {

@@ -122,8 +122,8 @@ static int count(void *ctx, uint32_t nr)
 }
 
 /*
- * An extended entry may name a pseudo-merge twice. Stock Git writes one item
- * for each ref that points to the commit.
+ * An extended entry of the section of pseudo-merges may name a pseudo-merge
+ * twice. Stock Git writes one item for each ref that points to the commit.
  */
 static void names_a_pseudo_merge_twice(void **state)
 {

@@ -306,7 +306,7 @@ static void worth_it(void **state)
 	}
 }
 
-/* If the number of tips is limited, the oldest tips are used. */
+/* If the number of tips is limited, the oldest tips get into pseudo-merges. */
 static void limited(void **state)
 {
 	uint64_t seed = random_seed();
@@ -374,9 +374,9 @@ static void check_sizes(const struct sample *s, const size_t *sizes, size_t nr,
 static void stable_and_unstable(void **state)
 {
 	/*
-	 * Expected sizes of groups. 600 commits are old enough for the rules.
-	 * The oldest 251 of them are stable, and are in groups of at most 100.
-	 * The other 349 are in 3 groups of nearly equal size.
+	 * Expected sizes of groups (pseudo-merges). 600 commits are old enough
+	 * for the rules. The oldest 251 of them are stable, and are in groups
+	 * of at most 100. The other 349 are in 3 groups of nearly equal size.
 	 */
 	static const size_t sizes[] = {100, 100, 51, 116, 117, 116};
 	static const struct pseudo_rules rules = {
@@ -393,7 +393,10 @@ static void stable_and_unstable(void **state)
 	set_rules(&s, &rules, 1);
 	choose(&s, COMMITS);
 	check_sizes(&s, sizes, ARRAY_NR(sizes), 0);
-	/* All stable tips are used, even if they have bitmaps. */
+	/*
+	 * All stable tips (tips that are old enough) get into groups, even if
+	 * they have bitmaps.
+	 */
 	memset(s.has_bitmap, 1, sizeof(s.has_bitmap));
 	s.tips.rules[0].sample_rate = .1;
 	choose(&s, COMMITS);

@@ -24,7 +24,8 @@ struct sample {
 };
 
 /*
- * Makes random sets. Each commit is in a set with a probability of rate / 64.
+ * Makes random sets of commits. Each commit is in a set with a probability of
+ * rate / 64.
  */
 static void sample_init(struct sample *s, uint32_t nr, unsigned rate,
 			uint64_t *seed)

@@ -99,7 +99,10 @@ static void test_stateless(void **state)
 	assert_true(got.status == PUSH_NONCE_SLOP && got.slop == 7);
 	got = check(nonce.data, true, 7);
 	assert_true(got.status == PUSH_NONCE_OK && got.was_slop);
-	/* The clock of the server that sent the nonce is 3 seconds ahead. */
+	/*
+	 * The clock of the server that sent the nonce is 3 seconds ahead of the
+	 * clock of this server.
+	 */
 	make(&nonce, &maker, NOW + 3);
 	got = check(nonce.data, true, 0);
 	assert_true(got.status == PUSH_NONCE_SLOP && got.slop == -3);

@@ -172,8 +172,8 @@ static void test_packed(void **state)
 }
 
 /*
- * c.failed is set, because a file that was checked before had an error. The
- * wrong order of names in this file is still reported, and c.failed stays set.
+ * c.failed is set, as if an error was found in another file before. The wrong
+ * order of names in packed-refs is still reported, and c.failed stays set.
  */
 static void test_failed_before(void **state)
 {

@@ -226,7 +226,7 @@ static void test_may_peel(void **state)
 	tmprepo_release(&t);
 }
 
-/* The prefix may be the whole name of a packed ref. */
+/* The prefix of a visit may be the whole name of a packed ref. */
 static void test_whole_name(void **state)
 {
 	struct buf found = BUF_INIT;

@@ -113,8 +113,8 @@ static void test_read(void **state)
 	assert_string_equal(ref.target, "refs/heads/none");
 	refs_loose_release(&ref);
 	/*
-	 * Any other symbolic link is followed, and the file to which it leads
-	 * is read.
+	 * A symbolic link to any other path is followed, and the file to which
+	 * it leads is read.
 	 */
 	tmprepo_link(&t, "refs/heads/other", "main");
 	assert_int_equal(

@@ -171,7 +171,10 @@ static void test_random(void **state)
 	tmprepo_release(&tables);
 }
 
-/* A prepared transaction holds the lock of the stack. An abort releases it. */
+/*
+ * A prepared transaction holds the lock of the stack of reftables. An abort
+ * releases it.
+ */
 static void test_lock(void **state)
 {
 	struct ref_change change = {.name = "refs/heads/x"};

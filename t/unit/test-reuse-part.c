@@ -43,13 +43,19 @@ static void bits(void **state)
 		assert_int_equal(with, parts[i].nr);
 		reuse_part_release(&part);
 	}
-	/* Exactly one part is a whole pack, namely the preferred pack. */
+	/*
+	 * Exactly one part has all objects of its pack, namely the part of the
+	 * preferred pack.
+	 */
 	assert_int_equal(whole, 1);
 	free(parts);
 	midxrepo_release(&m);
 }
 
-/* The part states more bits than the pack has objects. It cannot be used. */
+/*
+ * The part (a run of bits of one pack) states more bits than the pack has
+ * objects. It cannot be used.
+ */
 static void too_many(void **state)
 {
 	struct bitmap_space_part *parts;

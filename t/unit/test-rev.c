@@ -188,7 +188,10 @@ static int parse(const struct sample *s, const void *bytes, size_t len)
 
 	if (ret < 0)
 		return ret;
-	/* Even with a wrong table, all results must be valid positions. */
+	/*
+	 * Even if the reverse index is wrong, all results must be valid
+	 * positions.
+	 */
 	for (uint32_t i = 0; i < s->idx.nr; i++)
 		assert_true(pack_rev_idx_pos(&rev, i) < s->idx.nr);
 	ret = pack_rev_verify(&rev, "rev", NULL);

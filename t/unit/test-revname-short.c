@@ -158,8 +158,9 @@ static void set_disambiguate(struct fixture *f, char *value)
 }
 
 /*
- * Each case has a hint and the object that the hint selects among four with the
- * same abbreviation. ALIKE_NR: the abbreviation stays ambiguous.
+ * Each case has a hint (the expected type), and the object that the hint
+ * selects among four with the same abbreviation. ALIKE_NR: the abbreviation
+ * stays ambiguous.
  */
 static void test_hints(void **state)
 {

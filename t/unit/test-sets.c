@@ -74,8 +74,8 @@ static void random_unions(void **state)
 							      numbers[b]),
 					 contains);
 			/*
-			 * Equal sets must have the same number, and different
-			 * sets different numbers.
+			 * Equal sets of islands must have the same number, and
+			 * different sets different numbers.
 			 */
 			assert_int_equal(numbers[a] == numbers[b], equal);
 		}

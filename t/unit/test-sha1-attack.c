@@ -153,9 +153,10 @@ static void test_suspects(void **state)
 /* ---- recomputing */
 
 /*
- * The recomputation of a block must find a collision if the difference of the
- * message words is zero, and none if one bit differs. This is tried from each
- * step at which the recomputation can start.
+ * sha1_attack_collides() computes a second block from a block and a difference
+ * of the message words. There must be a collision if the difference is zero,
+ * and none if one bit differs. This is tried from each step at which the
+ * computation can start.
  */
 static void check_block(struct sha1_block *block, uint64_t *seed)
 {

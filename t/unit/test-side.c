@@ -140,8 +140,8 @@ static void test_write(void **state)
 	ups[4] = make(&s, STORED_SIDE_PATH, "old");
 	path = mem_strdup(netrepo_path(&s.n, "side"));
 	/*
-	 * Equal contents are in the bundle once. Packs and an old bundle are
-	 * left out.
+	 * Equal contents are in the side bundle once. Packs and an old side
+	 * bundle are left out.
 	 */
 	assert_int_equal(stored_side_write(path, ups, 5, NULL), 0);
 	read_side(&s, &one, "side");
@@ -151,14 +151,14 @@ static void test_write(void **state)
 	assert_non_null(stored_side_find(&side, ups[0].file.sha256));
 	assert_non_null(stored_side_find(&side, ups[2].file.sha256));
 	stored_side_release(&side);
-	/* The order of the files does not change the bundle. */
+	/* The order of the files does not change the side bundle. */
 	for (int i = 0; i < 5; i++)
 		swapped[i] = ups[4 - i];
 	assert_int_equal(stored_side_write(path, swapped, 5, NULL), 0);
 	read_side(&s, &two, "side");
 	assert_int_equal(one.len, two.len);
 	assert_memory_equal(one.data, two.data, one.len);
-	/* No bundle is written for a single small file, or for no file. */
+	/* No side bundle is written for a single small file, or for no file. */
 	assert_int_equal(stored_side_write(path, ups, 2, NULL), 1);
 	assert_int_equal(stored_side_write(path, ups, 0, NULL), 1);
 	/*

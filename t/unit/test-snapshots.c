@@ -256,7 +256,7 @@ static void test_missing(void **state)
 }
 
 /*
- * A caller may take the path of a repository exactly, or let the server
+ * A request may use the path of a repository as it is, or let the server
  * complete it (by ".git"). Requests of these two kinds do not share an open
  * repository.
  */

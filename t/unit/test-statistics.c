@@ -97,8 +97,8 @@ static void test_counters(void **state)
 }
 
 /*
- * If there are more repositories than entries, the most expensive repositories
- * keep their entries.
+ * If there are more repositories than entries in the table of costs, the most
+ * expensive repositories keep their entries.
  */
 static void test_costs(void **state)
 {

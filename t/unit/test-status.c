@@ -168,8 +168,8 @@ static void test_long_lists(void **state)
 	for (const char *p = html.data; (p = strstr(p, "<tr><td")); p++)
 		rows++;
 	/*
-	 * The two long tables are truncated. The table of reasons and the table
-	 * of plans have one row each.
+	 * The two long tables of the page are truncated. The table of reasons
+	 * and the table of plans have one row each.
 	 */
 	assert_int_equal(rows, STATUS_COSTS_SHOWN_MAX + STATUS_SLOW_MAX + 2);
 	/* The page shows only the last 80 bytes of a long path. */

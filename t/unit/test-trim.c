@@ -129,8 +129,9 @@ static void test_shared_files(void **state)
 	add(&t, "two", 10);
 	run(&t, 0);
 	/*
-	 * The files of "one" are also in "two", and are stored only once. So
-	 * both repositories together are smaller than twice the size of "one".
+	 * The files of the repository "one" are also in the repository "two",
+	 * and are stored only once. So both repositories together are smaller
+	 * than twice the size of "one".
 	 */
 	assert_true(t.trim.bytes < 2 * all);
 	run(&t, t.trim.bytes - 1);

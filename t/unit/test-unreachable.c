@@ -134,8 +134,9 @@ static void torn(void **state)
 }
 
 /*
- * unreachable_in_pack() returns whether a listed object is in the named pack.
- * For a cruft pack and for a pack of an alternate, it returns false.
+ * unreachable_in_pack() returns whether an object of the list of unreachable
+ * objects is in the named pack. For a cruft pack and for a pack of an
+ * alternate, it returns false.
  */
 static void in_pack(void **state)
 {

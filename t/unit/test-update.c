@@ -129,7 +129,7 @@ static void check_index(void *ctx)
 	bitmaprepo_close(&b);
 }
 
-/* If an allocation fails, either no index is written, or a right one. */
+/* If an allocation fails, either no bitmap index is written, or a right one. */
 static void no_memory(void **state)
 {
 	uint64_t seed = random_seed();

@@ -37,8 +37,8 @@ static int verify(const struct randrepo *r, struct error *err)
 }
 
 /*
- * Right bitmap indexes pass: unchanged indexes, and indexes that have fewer
- * bitmaps, are XORed in another way, or have pseudo-merges.
+ * Verifying right bitmap indexes succeeds: unchanged indexes, and indexes that
+ * have fewer bitmaps, are XORed in another way, or have pseudo-merges.
  */
 static void right_ones(void **state)
 {

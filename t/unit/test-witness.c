@@ -289,8 +289,9 @@ static void check_listing(void (*change)(void), bool holds)
 }
 
 /*
- * Normally, only the list of names in a directory is compared. If the directory
- * changed just before it was added, its files are compared, too.
+ * Normally, a witness (a check for changes) compares only the list of names in
+ * a directory. If the directory changed just before it was added, its files are
+ * compared, too.
  */
 static void test_listing(void **state)
 {
