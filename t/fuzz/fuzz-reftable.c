@@ -15,7 +15,10 @@
 #include "reftable/table.h"
 #include "t/fuzz/fuzz.h"
 
-/* Copy the header to the start of the footer, and set the footer's checksum. */
+/*
+ * Copy the header of a reftable to the start of its footer, and set the
+ * footer's checksum.
+ */
 static void repair(uint8_t *bytes, size_t len)
 {
 	size_t header, footer;

@@ -588,8 +588,8 @@ static int careless_read(struct filestore *store, struct filestore_info *info,
 }
 
 /*
- * Commits a change to `base`. With BUG_DELETE, deletes the files of the change
- * if this fails. Returns the result of generation_commit().
+ * Commits a change to `base`. If the commit fails, BUG_DELETE deletes the files
+ * of the change. Returns the result of generation_commit().
  */
 static int commit(struct actor *a, struct generation *base,
 		  const struct generation_change *change)

@@ -411,7 +411,10 @@ static void far_parent(void **state)
 		dag_add(&d, 1000 + c, false, &parent, c > 1);
 		d.h.commits[c].obj_pos = commits[c] = c;
 	}
-	/* The objects are not adjacent, so bitmaps cannot be compressed. */
+	/*
+	 * The bit positions of the objects are not adjacent, so bitmaps cannot
+	 * be compressed.
+	 */
 	for (uint32_t i = 0; i < CHILD + 1 + MANY; i++)
 		bit_pos[i] = STEP * i;
 	for (uint32_t i = 0; i < MANY; i++)

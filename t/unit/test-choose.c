@@ -29,8 +29,8 @@
 #define OBJECTS (ALL * (1 + ADDED))
 
 /*
- * A history: a main line of commits, and topic branches. In the order of
- * obj_pos, all commits come before all other objects.
+ * A history: a main line of commits, and topic branches. In the order of the
+ * objects' numbers (obj_pos), all commits come before all other objects.
  */
 struct sample {
 	struct dag d;
@@ -300,9 +300,9 @@ static size_t groups_in_file(const struct bitmap_build_result *built)
 
 /*
  * Bitmaps and pseudo-merges of scattered objects are large. So the first choice
- * exceeds the configured budget, and a smaller one must be found. It must
- * contain pseudo-merges. The other bitmaps must use more than three quarters of
- * the budget.
+ * exceeds the configured number of words (budget), and a smaller one must be
+ * found. It must contain pseudo-merges. The other bitmaps must use more than
+ * three quarters of the budget.
  */
 static void budget_of_large_bitmaps(void **state)
 {

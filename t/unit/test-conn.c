@@ -37,7 +37,10 @@ static void test_fields(void **state)
 		       "Accept: a\r\naccept: b\r\nACCEPT-X: c\r\n\r\n");
 
 	assert_string_equal(daemon_field(in, "host"), "x");
-	/* The space after a value does not belong to the value. */
+	/*
+	 * The space after the value of a header field does not belong to the
+	 * value.
+	 */
 	assert_string_equal(daemon_field(in, "git-protocol"), "version=2");
 	assert_null(daemon_field(in, "accep"));
 	assert_int_equal(daemon_field_nr(in, "Accept"), 2);

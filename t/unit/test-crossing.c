@@ -35,7 +35,10 @@ static void configure(struct fixture *f, const char *text)
 			 0);
 }
 
-/* Each fork has a branch. All objects are in one pack, made without islands. */
+/*
+ * Each fork has a branch. All objects are in one pack, made without delta
+ * islands.
+ */
 static void setup(struct fixture *f, uint64_t *seed, bool configured)
 {
 	memset(f, 0, sizeof(*f));

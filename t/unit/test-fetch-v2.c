@@ -187,7 +187,8 @@ static void test_reachable_only(void **state)
 			      "filter=sparse:oid=patterns|F",
 			      0);
 		/*
-		 * An abbreviated id of the blob with the patterns is refused.
+		 * An abbreviated id of the blob with the patterns of a sparse
+		 * filter is refused.
 		 */
 		hex[12] = '\0';
 		snprintf(script, sizeof(script),

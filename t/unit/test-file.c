@@ -586,8 +586,8 @@ static void wrong_rows(void **state)
 		{ROW_0 + 12, 0}, /* XORed with itself */
 		{ROW_0 + 12, 2}, /* XORed with no row */
 		/*
-		 * Row 0 says that its bitmap is not XORed. But the entry of
-		 * this bitmap has an XOR offset.
+		 * Row 0 of the lookup table says that its bitmap is not XORed.
+		 * But the entry of this bitmap has an XOR offset.
 		 */
 		{ROW_0 + 12, UINT32_MAX},
 		/*

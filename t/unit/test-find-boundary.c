@@ -129,7 +129,8 @@ static void unchanged_directories(void **state)
 	assert_true(is_collected(&f, &r, old.file));
 	assert_false(is_collected(&f, &r, old.same));
 	/*
-	 * Four objects: the root tree, both directories, and the changed file.
+	 * f.boundary_objects has four objects: the root tree, both directories,
+	 * and the changed file.
 	 */
 	assert_int_equal(f.boundary_objects.nr, 4);
 	found_close(&f);

@@ -253,8 +253,8 @@ static void repeated_objects(void **state)
 }
 
 /*
- * No prepared answer was made for the wanted commit. But there is one for
- * another commit with the same tree, and this answer is used.
+ * No prepared answer (stored response) was made for the wanted commit. But
+ * there is one for another commit with the same tree, and this answer is used.
  */
 static void same_tree(void **state)
 {
@@ -307,9 +307,10 @@ static uint32_t commit_files(struct nearrepo *n, uint32_t first, uint32_t nr)
 }
 
 /*
- * There are prepared answers for two tips. If the tree of the first tip differs
- * too much from the wanted tree, the comparison stops early. The answer for the
- * other tip is then used, if its tree is similar enough.
+ * There are prepared answers (stored responses) for two tips. If the tree of
+ * the first tip differs too much from the wanted tree, the comparison stops
+ * early. The answer for the other tip is then used, if its tree is similar
+ * enough.
  */
 static void several_answers(void **state)
 {

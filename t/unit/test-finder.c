@@ -58,8 +58,8 @@ static void test_find(void **state)
 	refs.ref_nr = 1;
 	find(&f, &refs, "refs/heads/b/c", 0, "");
 	/*
-	 * "b/c" can also be created if a later update has deleted "b", although
-	 * the tables of refs still have "b".
+	 * "b/c" can also be created if the record lists a later deletion of
+	 * "b", although the tables of refs still have "b".
 	 */
 	refs.ref_nr = 0;
 	assert_int_equal(generation_set_ref(&f.g, f.g.number, "refs/heads/b",

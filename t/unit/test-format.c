@@ -124,7 +124,7 @@ static void test_round_trip(void **state)
 	}
 }
 
-/* Each case has one invalid offset among valid ones. */
+/* Each case has one invalid offset of a section among valid ones. */
 static void test_sections(void **state)
 {
 	static const struct reftable_footer bad[] = {

@@ -55,8 +55,9 @@ static void count(void *ctx, const char *path, bool is_suspect)
 }
 
 /*
- * Checks how many requests of the worker run in its threads, without and with
- * the mark "suspect".
+ * Checks how many requests of the worker run in its threads: those of trusted
+ * repositories, and those of suspects (repositories whose requests have crashed
+ * workers).
  */
 static void check_running(const struct server *s, unsigned trusted,
 			  unsigned suspect)

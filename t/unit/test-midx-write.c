@@ -81,7 +81,8 @@ static void check_unproven(const struct midxfile *f,
 	}
 	assert_int_equal(pack_midx_order_prove(&order, NULL), 0);
 	/*
-	 * A position that is too large is read as 0. Verifying the order fails.
+	 * In a damaged pack order, a position that is too large is read as 0.
+	 * Verifying the order fails.
 	 */
 	order_bytes[0] ^= 0x80;
 	assert_int_equal(pack_midx_order_pos(&order, 0), 0);

@@ -87,7 +87,10 @@ static void listing(void **state)
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	/* The pack directory does not exist yet, so the list is empty. */
+	/*
+	 * The pack directory does not exist yet, so the list of old packs is
+	 * empty.
+	 */
 	list(&old, &t);
 	assert_int_equal(old.nr, 0);
 	old_packs_release(&old);

@@ -190,7 +190,10 @@ static void budget_with_large_types(void **state)
 	randrepo_history(&r, 300);
 	randrepo_store_pack(&r);
 	randrepo_all_refs(&r);
-	/* Even with the smallest budget, some bitmaps are written. */
+	/*
+	 * Even with the smallest budget (limit of bytes), some bitmaps are
+	 * written.
+	 */
 	least = midx_with_budget(&r, 1);
 	for (size_t budget = 2 * least; budget < 4 * least; budget += least / 2)
 		assert_true(midx_with_budget(&r, budget) <= budget);

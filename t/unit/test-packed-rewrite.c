@@ -93,8 +93,8 @@ static void test_nothing_to_do(void **state)
 }
 
 /*
- * A new file that a killed process has left is replaced. An abort removes the
- * new file.
+ * A file packed-refs.new that a killed process has left is replaced. An abort
+ * removes the new packed-refs.new.
  */
 static void test_left_over(void **state)
 {

@@ -20,8 +20,9 @@ static uint32_t group(enum path_grouping grouping, const char *path)
 }
 
 /*
- * path_group_path() must give the same number as one call of path_group_enter()
- * for each path component. Bit 31 of a number is never set.
+ * path_group_path() must give the same path group (a number) as one call of
+ * path_group_enter() for each path component. Bit 31 of a path group is never
+ * set.
  */
 static void component_by_component(void **state)
 {

@@ -357,8 +357,8 @@ static void test_unusable(void **state)
 }
 
 /*
- * The directory is removed while a plan (cached response) is made. The request
- * succeeds, and the reason says that the plan is not stored.
+ * The directory of plans (cached responses) is removed while a plan is made.
+ * The request succeeds, and the reason says that the plan is not stored.
  */
 static void test_lost_directory(void **state)
 {

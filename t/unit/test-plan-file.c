@@ -292,9 +292,9 @@ static void damage(void **state)
 }
 
 /*
- * Parse a copy of the file in which the four bytes at the offset `off` are
- * replaced by `number`. The checksum of the copy is right. Returns the result
- * of parsing.
+ * Parse a copy of the file of a plan (cached response) in which the four bytes
+ * at the offset `off` are replaced by `number`. The checksum of the copy is
+ * right. Returns the result of parsing.
  */
 static int parse_with(const struct buf *file, size_t off, uint32_t number)
 {

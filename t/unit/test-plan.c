@@ -259,8 +259,8 @@ static void missing(void **state)
 }
 
 /*
- * If the list says that an object has another type than it has in the pack, its
- * stored bytes are not copied.
+ * If the list of objects says that an object has another type than it has in
+ * the pack, its stored bytes are not copied.
  */
 static void wrong_type(void **state)
 {

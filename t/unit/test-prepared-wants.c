@@ -67,8 +67,8 @@ static int parse(struct prepared_wants *w, const struct file *f)
 }
 
 /*
- * Write the changed content to a file, and parse it. Returns the result of
- * parsing.
+ * Write the content of *f, which the test has changed, to a file, and parse the
+ * file. Returns the result of parsing.
  */
 static int parse_changed(struct file *f)
 {

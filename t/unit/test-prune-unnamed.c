@@ -131,8 +131,9 @@ static bool freshen(void *ctx, const uint8_t *raw)
 }
 
 /*
- * A process that needs an object of a listed pack sets the modification time of
- * the pack to now. So the pack stays.
+ * After a pack without a final name was listed for removal, a process that
+ * needs an object of the pack sets the pack's modification time to now. So the
+ * pack stays.
  */
 static void freshened(void **state)
 {

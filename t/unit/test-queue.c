@@ -127,8 +127,8 @@ static void test_share(void **st)
 	b = add(q, "b", "n", DEAR);
 	assert_int_equal(grant_all(q, 0), 0);
 	/*
-	 * The next token goes to the principal (user or client) that has no
-	 * token yet.
+	 * The next token (permit for one thread) goes to the principal (user or
+	 * client) that has no token yet.
 	 */
 	admission_queue_remove(q, 0, 5 * MS);
 	assert_int_equal(admission_queue_next(q, 5 * MS), b);

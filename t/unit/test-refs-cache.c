@@ -199,7 +199,7 @@ static void check_fetch(void *ctx)
 	assert_true(((struct fetch *)ctx)->is_found);
 }
 
-/* Opens a stack without tables in the directory f->path. */
+/* Opens a stack of reftables that has no tables, in the directory f->path. */
 static int fetch_stack(void *ctx, struct error *err)
 {
 	struct refs_cache *cache = refs_cache_new(NULL);

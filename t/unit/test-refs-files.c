@@ -41,8 +41,8 @@ static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 		bool left_out = excepted & 1u << d;
 
 		/*
-		 * If the directory b/ is skipped, its subdirectory b/c/ is
-		 * skipped as well.
+		 * If a visit skips the directory b/, it skips the subdirectory
+		 * b/c/ as well.
 		 */
 		if (d == 1 && (excepted & 1u << 2))
 			left_out = true;

@@ -227,8 +227,8 @@ static void test_refused(void **state)
 }
 
 /*
- * Damaged tables: in some the offsets are not sorted, in others an object is
- * missing. Verifying must fail.
+ * Damaged reverse indexes: in some the offsets are not sorted, in others an
+ * object is missing. Verifying must fail.
  */
 static void check_lies(bool is_large)
 {

@@ -253,7 +253,10 @@ static void no_memory(void **state)
 	small_release(&s);
 }
 
-/* A damaged loose object is not listed. A warning names its file. */
+/*
+ * A damaged loose object is not put into the list of objects. A warning names
+ * its file.
+ */
 static void damaged(void **state)
 {
 	struct small s;

@@ -87,7 +87,7 @@ static void which_one_wins(void **state)
 	assert_true(o.reuse_spans && !o.reuse_all_packs);
 }
 
-/* pack.usePathWalk wins over feature.experimental. */
+/* pack.usePathWalk takes precedence over feature.experimental. */
 static void path_walk(void **state)
 {
 	struct packing_send_options o;

@@ -198,8 +198,8 @@ static void packs_are(const struct randrepo *r, const char *expect)
 }
 
 /*
- * Packs that are in the old list keep their order. Packs that do not exist any
- * more are removed from the list. New packs come last.
+ * Packs that the old objects/info/packs lists keep their order. Packs that do
+ * not exist any more are removed from the list. New packs come last.
  */
 static void packs_keep_their_order(void **state)
 {

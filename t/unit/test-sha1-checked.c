@@ -150,7 +150,7 @@ static void test_shambles(void **state)
 	check_attack(shambles_2, "", SHAMBLES_HASH);
 }
 
-/* The attack is also detected if other bytes follow. */
+/* An attack is also detected if other bytes follow its blocks. */
 static void test_tail(void **state)
 {
 	struct buf message = BUF_INIT;

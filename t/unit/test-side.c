@@ -162,7 +162,8 @@ static void test_write(void **state)
 	assert_int_equal(stored_side_write(path, ups, 2, NULL), 1);
 	assert_int_equal(stored_side_write(path, ups, 0, NULL), 1);
 	/*
-	 * A file has another size than expected, so writing the bundle fails.
+	 * A file has another size than expected, so writing the side bundle
+	 * fails.
 	 */
 	ups[0].file.size++;
 	assert_int_equal(stored_side_write(path, ups, 5, NULL), ERR_IO);

@@ -138,8 +138,8 @@ static void test_bounded(void **state)
 	assert_ptr_equal(enter(p, &use, 1), second);
 	daemon_snapshots_leave(p->cache, &use);
 	/*
-	 * The first repository was replaced in the cache. The request that
-	 * still uses it must be able to go on.
+	 * Another repository has replaced the first one in the cache. The
+	 * request that still uses the first one must be able to go on.
 	 */
 	assert_ptr_not_equal(enter(p, &use, 0), first);
 	assert_string_equal(first->git_dir, use.snapshot ? p->path[0] : "");

@@ -127,7 +127,7 @@ static void test_requests(void **state)
 		    number(l.text, "negotiate_us") + number(l.text, "pack_us"));
 	assert_null(strstr(l.text, "hooks_us"));
 	assert_true(number(l.text, "peak_rss_kib") > 0);
-	/* The next request starts with all counters at zero. */
+	/* The next request starts with all counters of its summary at zero. */
 	error_set(&err, ERR_PEER, "gone");
 	summary_begin(&s, "ls-refs");
 	summary_end(&s, &err);

@@ -58,7 +58,8 @@ static void test_many(void **state)
 		daemon_suspects_crash(s, path, strlen(path), i + 1);
 	}
 	/*
-	 * The list has room for 64 repositories. The oldest ones were dropped.
+	 * The list of suspects has room for 64 repositories. The oldest ones
+	 * were dropped.
 	 */
 	assert_int_equal(daemon_suspects_judge(s, "/136", 4, 201),
 			 DAEMON_SUSPECT);

@@ -14,7 +14,9 @@
 
 #define LIMIT ((size_t)1 << 20)
 
-/* Checks that the entry with the number `entry_nr` has the right object. */
+/*
+ * Checks that the tree entry with the number `entry_nr` names the right object.
+ */
 static void check_object(struct walkrepo *f, struct tree_store *store,
 			 uint32_t entry_nr)
 {

@@ -78,8 +78,8 @@ static void test_installed_again(void **state)
 	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/x/y", u.hex);
 	storedrepo_assert_ref(&u.c.s, "out", "refs/heads/main", u.hex);
 	/*
-	 * The second table has another name, because a reader may have opened
-	 * the first one.
+	 * The second reftable has another name than the first, because a reader
+	 * may have opened the first one.
 	 */
 	assert_int_equal(storedrepo_entries(&u.c.s, "out/reftable"), nr + 2);
 	generation_release(&u.g);

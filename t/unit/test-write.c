@@ -354,8 +354,8 @@ static size_t write_part(struct itemlist *l, const uint32_t *order, size_t nr,
 }
 
 /*
- * A list is divided into packs of a maximum length. Each pack can be read by
- * itself. Together the packs have each object once.
+ * A list of objects is divided into packs of a maximum length. Each pack can be
+ * read by itself. Together the packs have each object once.
  */
 static void packs_of_limited_length(void **state)
 {
