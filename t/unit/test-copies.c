@@ -123,10 +123,7 @@ static void test_strict(void **state)
 	served_init(&s, 0, 0);
 	visit(&s);
 	copynode_assert_newest(&s.c);
-	/*
-	 * Without a change, each use of the copy costs two requests
-	 * (NOTHING_NEW).
-	 */
+	/* If nothing has changed, a use of the copy costs two requests. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	copynode_push(&s.c, "three");
@@ -157,11 +154,7 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/*
-	 * The copy was made from a hint (a copy of a recent record), so it is
-	 * not known yet whether the store still has this record. The first use
-	 * asks for it.
-	 */
+	/* If a copy was made from a hint, its first use checks its record. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);
@@ -425,10 +418,7 @@ static void test_absent(void **state)
 	assert_int_equal(stored_copies_look(s.copies, "y", &s.c.err),
 			 ERR_MISSING);
 	assert_int_equal(visit_absent(&s, "y"), 0);
-	/*
-	 * A repository that is remembered as missing counts as missing even if
-	 * the store is down.
-	 */
+	/* "x" is known to be missing even if the store is down. */
 	s.count.is_down = true;
 	assert_int_equal(visit_absent(&s, "x"), 0);
 	assert_int_equal(stored_copies_enter(s.copies, &use, "z", &s.c.err),
@@ -967,9 +957,7 @@ static void test_storm(void **state)
 		copynode_push(&storm.s.c, text);
 		visit(&storm.s);
 		copynode_assert_newest(&storm.s.c);
-		/*
-		 * Trimming removes the copy, unless a thread is using the copy.
-		 */
+		/* Trimming removes the copy, unless a thread is using it. */
 		assert_int_equal(stored_trim_run(&trim, storm.s.c.node, 1,
 						 &storm.s.c.err),
 				 0);

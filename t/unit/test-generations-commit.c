@@ -163,9 +163,7 @@ static void test_commit(void **state)
 	/* A push puts three files: an upload, a hint, a record (manifest). */
 	assert_int_equal(r.mem.requests, 3);
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", NULL), 0);
-	/*
-	 * The second push puts three files, too: an upload, a hint, a record.
-	 */
+	/* Again an upload, a hint and a record are put. */
 	assert_int_equal(r.mem.requests, 6);
 	assert_int_equal(push(&r, &r.base, "main", "2", "3", NULL), 0);
 	assert_string_equal(memstore_find(&r.mem, "hint/r/_")->bytes, "2\n");
@@ -322,10 +320,7 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/*
-	 * A retired (emptied) record has no token. So its parent is compared
-	 * with r.base.parent instead.
-	 */
+	/* A retired (emptied) record has no token, so its parent must match. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;
@@ -749,10 +744,7 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/*
-		 * The response to the put of the record is lost, and it is too
-		 * late to repeat the put.
-		 */
+		/* No answer to the record's put, and too late to repeat it. */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;
@@ -939,8 +931,7 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 
 /*
  * A record (manifest) also lists the refs of earlier changes. Each of two
- * changes fits into a record, but both together do not. So the second change
- * fails.
+ * changes fits into a record, but not both. So the second change fails.
  */
 static void test_long_members(void **state)
 {
