@@ -192,9 +192,9 @@ static inline void filterset_meet_entries(const struct filterset *s,
 }
 
 /*
- * Change s->spared to what it is for a walk. A wanted tree or blob always
- * passes the filter only if the walk has not met it before, as the root tree of
- * a commit or as an entry of an earlier want.
+ * Change s->spared as a walk does: a wanted tree or blob is exempt from the
+ * filter only if the walk has not met it before. It may have met it as the root
+ * tree of a commit or as an entry of an earlier want.
  */
 static inline void filterset_walk(struct filterset *s, const struct randrepo *r)
 {

@@ -197,8 +197,8 @@ static void within_the_budget(void **state)
 }
 
 /*
- * With pseudo-merges, the default limit of words is larger than for bitmaps
- * alone. Bitmaps and pseudo-merges together must stay within this limit.
+ * With pseudo-merges, the default budget (a number of words) is larger than for
+ * bitmaps alone. Bitmaps and pseudo-merges together must stay within it.
  */
 static void pseudo_merges(void **state)
 {
@@ -225,7 +225,7 @@ static void pseudo_merges(void **state)
 
 /*
  * Each tip of the kind SELECT_TIP gets a bitmap. Tips of other kinds get
- * bitmaps only within the limit of words.
+ * bitmaps only if all bitmaps together stay within their maximum size.
  */
 static void tips(void **state)
 {
@@ -252,8 +252,8 @@ static void tips(void **state)
 }
 
 /*
- * All bitmaps together do not exceed a configured number of words, whether it
- * is small or large.
+ * All bitmaps together do not exceed the configured size (a number of words),
+ * whether it is small or large.
  */
 static void configured_budget(void **state)
 {
@@ -360,9 +360,9 @@ static void far_branches(void **state)
 			max = walked > max ? walked : max;
 		}
 		/*
-		 * With the default limit of words, a fetch of any of the 40
-		 * branches walks at most one commit. With a limit of 300 words,
-		 * there is no bitmap near some of the tips.
+		 * With the default maximum size of all bitmaps, a fetch of any
+		 * of the 40 branches walks at most one commit. With a maximum
+		 * of 300 words, there is no bitmap near some of the tips.
 		 */
 		if (far)
 			assert_true(max <= 1);

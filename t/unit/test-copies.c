@@ -154,7 +154,7 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/* If a copy was made from a hint, its first use checks its record. */
+	/* The first use of a copy made from a hint asks for its record. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);

@@ -180,8 +180,8 @@ static void check_objects(struct walkrepo *f, struct request *req,
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
 		/*
-		 * With `in_part`, excluded objects need not be found, but all
-		 * other expected objects. Without `in_part`, exactly the
+		 * With `in_part`, all expected objects must be found, but
+		 * excluded objects need not be. Without `in_part`, exactly the
 		 * expected objects that are not excluded must be found. This
 		 * holds only if the walk excludes the objects of boundary
 		 * trees, or if there are no boundary commits.

@@ -320,7 +320,7 @@ static void test_lost(void **state)
 				     "the repository, but another one");
 	r.base.token[0] ^= 1;
 
-	/* A retired (emptied) record has no token, so its parent must match. */
+	/* A retired record has no token: r.base.parent is compared instead. */
 	retire(&r);
 	assert_int_equal(begin(&r, &change, NULL), 0);
 	r.base.parent[0] ^= 1;

@@ -168,8 +168,7 @@ static void test_rev_file(void **state)
 			    MIDXFILE_PACKS * sizeof(*order.spans));
 	pack_midx_order_release(&from_rev);
 	/*
-	 * If the .rev file has another checksum of the multi-pack-index, it is
-	 * refused.
+	 * A .rev file with the checksum of another multi-pack-index is refused.
 	 */
 	rev.data[rev.len - 40] ^= 1;
 	assert_int_equal(pack_midx_order_init(&from_rev, &f.midx, rev.data,

@@ -36,9 +36,9 @@ static void test_drop(void **state)
 }
 
 /*
- * network_drop() removes objects that the shared store has from a member of the
- * network. But a member that does not borrow objects from the store keeps all
- * its objects.
+ * network_drop() removes objects from a member of the network if the shared
+ * store has them, too. But a member that does not borrow objects from the store
+ * keeps all its objects.
  */
 static void test_alone(void **state)
 {

@@ -568,8 +568,8 @@ static void hash_of_order(void **state)
 	for (uint32_t pos = 0; pos < NR; pos++) {
 		store_be32(be, pack_rev_idx_pos(&pack.rev, pos));
 		/*
-		 * Both places are ranges of pack positions. The hash covers
-		 * their objects, and the object after each place.
+		 * The hash covers the objects in both ranges of pack positions
+		 * (places), and the object after each range.
 		 */
 		if ((pos >= 3 && pos <= 703) || (pos >= 900 && pos <= 902))
 			hash_update(&hash, be, sizeof(be));

@@ -331,9 +331,9 @@ static uint64_t at_idx_pos(const struct bitmap_file *file)
 }
 
 /*
- * A row names another row, with whose bitmap its own bitmap is XORed. Returns
- * the offset in the file of this row number, in the only row (of the highest
- * byte).
+ * The only row of the lookup table may name another row, with whose bitmap its
+ * own bitmap is XORed. Returns the offset in the file of the highest byte of
+ * this row number.
  */
 static uint64_t at_xor_row(const struct bitmap_file *file)
 {
@@ -341,8 +341,8 @@ static uint64_t at_xor_row(const struct bitmap_file *file)
 }
 
 /*
- * Returns the offset in the file of the stored position of the only
- * pseudo-merge (of the highest byte).
+ * The section of pseudo-merges has the position of the only pseudo-merge.
+ * Returns the offset in the file of the highest byte of this position.
  */
 static uint64_t at_pseudo_merge(const struct bitmap_file *file)
 {

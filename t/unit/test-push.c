@@ -648,7 +648,7 @@ static void test_emptied_store(void **state)
 			       "the store does not have generation 2 of the "
 			       "repository"));
 	session_close(&s);
-	/* Pushes that upload no files: a new branch, and a deletion. */
+	/* Pushes that upload no files (a new branch, a deletion) fail, too. */
 	for (size_t i = 0; i < ARRAY_NR(refs); i++) {
 		session_open(&s, &f, f.c.node);
 		session_begin(&s, true);

@@ -77,7 +77,9 @@ static void check_pair(struct walkrepo *f, uint32_t old_nr, uint32_t new_nr)
 }
 
 /*
- * Compares trees of commits that are far apart, of neighbours, and equal trees.
+ * Compares two trees: of commits that are far apart, of neighbours, or of the
+ * same commit. Some comparisons have no old tree. The counts of paths must be
+ * right.
  */
 static void random_pairs(void **state)
 {
