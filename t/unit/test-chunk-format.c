@@ -82,7 +82,7 @@ static const struct {
 	{0x1c, 0x2b},
 	/* The id after the last chunk is not zero. */
 	{0x20, 0x41424344},
-	/* The last chunk ends after the end of the body. */
+	/* The last chunk ends after the last byte that a chunk may have. */
 	{0x28, 0x31},
 };
 

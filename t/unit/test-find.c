@@ -473,11 +473,11 @@ static void whole_packs(void **state)
 }
 
 /*
- * found_withhold_versions() removes objects from the bitmap's result, so that
- * they can be sent as deltas of old versions. Check that the set of objects to
- * send does not change, and that the receiver has each old version. Returns the
- * number of objects with an old version. Adds to *listed how many of these
- * objects were in f->objects before the call.
+ * found_withhold_versions() moves objects from the bitmap's result to the list
+ * f->objects, so that they can be sent as deltas against old versions. Check
+ * that the set of all objects to send does not change, and that the receiver
+ * has each old version. Returns the number of objects with an old version. Adds
+ * to *listed how many of these objects were in f->objects before the call.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
@@ -510,9 +510,9 @@ static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 }
 
 /*
- * Objects are removed from the bitmap's result, to be sent as deltas of old
- * versions. The set of objects to send must not change. The receiver must have
- * the old version of each of these objects.
+ * Some objects are sent as deltas against old versions, so they move from the
+ * bitmap's result to the list of objects. The set of all objects to send must
+ * not change. The receiver must have each old version.
  */
 static void versions_are_withheld(void **state)
 {

@@ -367,7 +367,10 @@ static void wrong_numbers(void **state)
 			 ERR_CORRUPT);
 	plan_release(&plan);
 	buf_release(&file);
-	/* The table of left-out objects is empty or too long for the file. */
+	/*
+	 * A file is refused if its table of left-out objects is empty, or too
+	 * long for the file.
+	 */
 	make_lacking(&plan, &file, &p, 1, 0);
 	assert_int_equal(parse_with(&file, 104, 0), ERR_CORRUPT);
 	assert_int_equal(parse_with(&file, 104, 2), ERR_CORRUPT);

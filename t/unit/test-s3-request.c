@@ -124,7 +124,10 @@ static void test_tries(void **state)
 	assert_int_equal(p.peer.request_nr, 3);
 	peer_release(&p.peer);
 
-	/* A read has no effect. So a failed read is never ambiguous. */
+	/*
+	 * A read changes nothing. So if it fails, the result is never
+	 * STORE_AMBIGUOUS.
+	 */
 	s3_peer_start(&p, mixed, 3, 100);
 	assert_int_equal(filestore_head(p.store, &info, "a", &p.err),
 			 STORE_UNAVAILABLE);
