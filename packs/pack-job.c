@@ -161,6 +161,7 @@ static int add_item(struct pack_job *job, const struct walk_item *item,
 {
 	uint32_t obj_pos = item->obj_pos;
 	int ret = check_there(job, item, err);
+	bool passes;
 
 	if (ret <= 0) {
 		job->left_out = true;
@@ -170,14 +171,15 @@ static int add_item(struct pack_job *job, const struct walk_item *item,
 		job->left_out = true;
 		return 0;
 	}
-	if (job->options->note_reached)
+	passes = filter_is_empty(job->options->filter) || job->walk_filtered ||
+		 bitset_get(&job->passed, obj_pos);
+	if (job->options->note_reached && (passes || job->options->keep_rest))
 		bitset_set(&job->reached, obj_pos);
 	if (!pack_job_wants(job, obj_pos)) {
 		job->left_out = true;
 		return 0;
 	}
-	if (filter_is_empty(job->options->filter) || job->walk_filtered ||
-	    bitset_get(&job->passed, obj_pos)) {
+	if (passes) {
 		ret = packing_items_add(&job->items, item);
 	} else {
 		job->left_out = true;

@@ -124,7 +124,8 @@ struct pack_job {
 	/*
 	 * Indexed by obj_pos; filled in if the option note_reached is set: all
 	 * objects that were enumerated, also those that options leave out of
-	 * the pack. Exception: objects that the option `unpacked` leaves out.
+	 * the pack. Exceptions: objects that the option `unpacked` leaves out,
+	 * and objects that a filter leaves out without keep_rest.
 	 */
 	struct bitset reached;
 	/* indexed by obj_pos: the objects that pack_job_add() has added */

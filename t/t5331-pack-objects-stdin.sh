@@ -203,6 +203,26 @@ test_expect_success 'unreachable objects come after reachable ones' '
 	done
 '
 
+# ids_of <options>...: ids of the objects that our pack-objects packs.
+ids_of () {
+	pack=$("$GIT" -C half.git pack-objects -q "$@" ../ids </dev/null) &&
+	"$GIT" show-index <ids-$pack.idx | cut -d" " -f2
+}
+
+test_expect_success 'objects that a filter leaves out count as unreachable' '
+	ids_of --all --keep-unreachable >expect &&
+	for filter in blob:none tree:0
+	do
+		ids_of --all --keep-unreachable --filter=$filter >actual &&
+		test_cmp expect actual || return
+	done &&
+	rm -rf loosened.git && cp -Rp half.git loosened.git &&
+	"$GIT" -C loosened.git pack-objects -q --all --filter=blob:none \
+		--unpack-unreachable ../none </dev/null >/dev/null &&
+	blob=$(stock -C half.git rev-parse main:dir1/file7) &&
+	test -f loosened.git/objects/$(echo $blob | sed "s,^..,&/,")
+'
+
 # loosened_by <ours|stock> <options>...: what becomes loose, with its times.
 loosened_by () {
 	who=$1 && shift &&
