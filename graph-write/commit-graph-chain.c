@@ -333,14 +333,14 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 }
 
 int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
-			      struct error *err)
+			      int64_t expiry, struct error *err)
 {
 	struct tidying t = {
 		.odb = odb,
 		.dir_nr = dir_nr,
 		.chain = "",
 		.old = "",
-		.expiry = INT64_MAX,
+		.expiry = expiry,
 		.err = err,
 	};
 	struct buf path = BUF_INIT;

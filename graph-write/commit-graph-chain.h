@@ -128,11 +128,12 @@ int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct error *err);
 
 /*
- * Removes a chain, and its layers, after a single commit-graph file has
- * replaced the chain. Returns 0 or a negative error code.
+ * Removes a chain after a single commit-graph file has replaced the chain. Also
+ * removes those layers that were last changed at or before `expiry`, in seconds
+ * since 1970. Returns 0 or a negative error code.
  */
 int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
-			      struct error *err);
+			      int64_t expiry, struct error *err);
 
 /*
  * Makes `bytes` the single commit-graph file of the object directory `dir`.

@@ -305,7 +305,7 @@ static int install(struct writing *w, const struct buf *bytes,
 				   bytes, w->err);
 	return ret < 0 ? ret
 		       : commit_graph_chain_remove(w->odb, w->o->dir_nr,
-						   w->err);
+						   w->o->expiry, w->err);
 }
 
 /*

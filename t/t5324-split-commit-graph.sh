@@ -121,6 +121,16 @@ do
 		test $(ls b.git/$info/commit-graphs/*.graph | wc -l) -eq 2
 	'
 
+	test_expect_success 'a single file leaves young layers for a while, too' '
+		both --reachable --split && touch -d 2005-05-05 \
+			a.git/$info/commit-graphs/*.graph \
+			b.git/$info/commit-graphs/*.graph &&
+		both --reachable --expire-time=2005-04-08 &&
+		test $(ls b.git/$info/commit-graphs/*.graph | wc -l) -ge 1 &&
+		both --reachable --expire-time=2005-06-08 &&
+		! ls b.git/$info/commit-graphs/*.graph
+	'
+
 	test_expect_success 'corrected dates are written only on top of corrected dates' '
 		rm -rf a.git/$info/commit-g* b.git/$info/commit-g* &&
 		stock -C a.git config commitGraph.generationVersion 1 &&

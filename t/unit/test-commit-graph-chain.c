@@ -156,7 +156,8 @@ static void test_install(void **state)
 	assert_chain(&f, "cccccccccccccccccccccccccccccccccccccccc\n");
 	assert_false(is_there(&f, layer_aa) || is_there(&f, layer_bb));
 	assert_true(is_there(&f, layer_cc));
-	assert_int_equal(commit_graph_chain_remove(&f.odb, 0, NULL), 0);
+	assert_int_equal(commit_graph_chain_remove(&f.odb, 0, INT64_MAX, NULL),
+			 0);
 	assert_false(is_there(&f, layer_cc));
 	assert_false(is_there(&f, "commit-graphs/commit-graph-chain"));
 	tmprepo_release(&f.t);
