@@ -14,8 +14,8 @@
 
 struct listing {
 	struct buf text;
+	const struct odb *odb;
 	struct odb_reader *reader;
-	enum hash_algo algo;
 	/* true: a ref was left out: it is broken, or its object is missing */
 	bool is_incomplete;
 	struct error *err;
@@ -77,6 +77,25 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
 }
 
 /*
+ * Returns whether a loose file of the object is empty. A crash of the system
+ * can leave such a file. As in stock Git, the object then counts as missing.
+ */
+static bool is_empty_file(const struct odb *odb, const struct oid *oid)
+{
+	bool is_empty = false;
+
+	for (size_t i = 0; i < odb->dir_nr && !is_empty; i++) {
+		struct buf path = BUF_INIT;
+		struct sys_stat st;
+
+		is_empty = !odb_loose_path(&path, odb, odb->dirs[i], oid) &&
+			   !sys_stat(&st, path.data, NULL) && !st.size;
+		buf_release(&path);
+	}
+	return is_empty;
+}
+
+/*
  * Appends the lines of info/refs for a ref. Returns 0 on success,
  * SERVER_INFO_DAMAGED if the ref's object is damaged, or a negative error code.
  */
@@ -84,9 +103,11 @@ static int list_ref(void *ctx, const struct ref *ref)
 {
 	struct listing *l = ctx;
 	size_t before = l->text.len;
-	int ret = server_info_put_ref(&l->text, l->reader, l->algo, ref,
-				      l->err);
+	int ret = server_info_put_ref(&l->text, l->reader, l->odb->repo->algo,
+				      ref, l->err);
 
+	if (ret == ERR_CORRUPT && is_empty_file(l->odb, &ref->oid))
+		ret = 0;
 	l->is_incomplete |= l->text.len == before;
 	return ret == ERR_CORRUPT ? SERVER_INFO_DAMAGED : ret;
 }
@@ -142,7 +163,7 @@ out:
 static int update_refs(const struct repo *repo, const struct odb *odb,
 		       struct refs *refs, struct error *err)
 {
-	struct listing l = {BUF_INIT, NULL, repo->algo, false, err};
+	struct listing l = {.text = BUF_INIT, .odb = odb, .err = err};
 	char *dir = repo_common_path(repo, "info");
 	int ret;
 

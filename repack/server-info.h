@@ -35,7 +35,8 @@ int server_info_put_packs(struct buf *out, const struct odb *odb,
  * positive value if info/refs stays as it is and only objects/info/packs was
  * written, or a negative error code. SERVER_INFO_DAMAGED: an object that a ref
  * names is damaged; *err says which one. SERVER_INFO_INCOMPLETE: a ref is
- * broken, or its object is missing.
+ * broken, or its object is missing. A loose object in an empty file counts as
+ * missing.
  */
 enum server_info_result {
 	SERVER_INFO_DAMAGED = 1,

@@ -194,6 +194,17 @@ test_expect_success 'the target of a tag is missing: packs and lists are made' '
 	ls holes.git/objects/pack/*.idx >packs && test_line_count 1 packs
 '
 
+test_expect_success 'a ref of an empty loose object: the repack succeeds' '
+	repo_linear emptied.git 6 &&
+	blob=$(echo once | stock -C emptied.git hash-object -w --stdin) &&
+	stock -C emptied.git tag once $blob &&
+	file=emptied.git/objects/$(echo $blob | sed "s,^..,&/,") &&
+	chmod u+w $file && : >$file &&
+	"$GIT" -C emptied.git repack -q -d --geometric=2 2>err &&
+	grep "could not be examined" err && ! grep fatal err &&
+	test -f $file && ! test -e emptied.git/info/refs
+'
+
 test_expect_success 'malformed packed-refs end a repack' '
 	repo_linear bad-refs.git 2 &&
 	echo garbage >bad-refs.git/packed-refs &&

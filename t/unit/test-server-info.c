@@ -149,6 +149,9 @@ static void kept_if_a_ref_is_bad(void **state)
 	tmprepo_write(&r.t, "objects/12/34567812345678123456781234567812345678",
 		      "nonsense");
 	assert_int_equal(update_not(&r), SERVER_INFO_DAMAGED);
+	tmprepo_write(&r.t, "objects/12/34567812345678123456781234567812345678",
+		      "");
+	assert_int_equal(update_not(&r), SERVER_INFO_INCOMPLETE);
 	tmprepo_write(&r.t, "refs/heads/bad", "ref: refs/../x\n");
 	update(&r);
 	tmprepo_write(&r.t, "refs/heads/bad", "ref: refs/heads/bad\n");
