@@ -205,10 +205,10 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 		return 0;
 	ret = follow_tags(r, &missing);
 	/*
-	 * With --missing=allow-promisor, the target of a tag may be missing
-	 * even if no remote has promised this target.
+	 * With --missing=allow-promisor, a tip, or the target of a tag, may be
+	 * missing even if no remote has promised this object.
 	 */
-	if (ret < 0 || (ret && r->o.missing == MISSING_ALLOW_PROMISOR))
+	if (ret < 0 || r->o.missing == MISSING_ALLOW_PROMISOR)
 		return ret < 0 ? ret : 0;
 	if (objspace_add(&r->walk.space, missing.bytes, &obj_pos) < 0)
 		return error_nomem(r->err);

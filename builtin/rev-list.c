@@ -380,18 +380,28 @@ static int check_grafts(const struct repo *repo, struct error *err)
 }
 
 /*
- * Returns whether missing objects are fetched. Reads the options among all
- * arguments before the first revision is resolved, because an option that turns
- * fetching off may follow a revision.
+ * Returns whether an option --missing allows missing objects. Reads the options
+ * among all arguments before the first revision is resolved, because the option
+ * may follow a revision.
  */
-static bool fetches_missing(const char **argv)
+static bool allows_missing(const char **argv)
 {
-	bool fetches = true;
+	bool allows = false;
 
 	for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
-		if (!strcmp(*argv, "--exclude-promisor-objects") ||
-		    (!strncmp(*argv, "--missing=", 10) &&
-		     strcmp(*argv + 10, "error") != 0))
+		if (!strncmp(*argv, "--missing=", 10) &&
+		    strcmp(*argv + 10, "error") != 0)
+			allows = true;
+	return allows;
+}
+
+/* Returns whether missing objects are fetched. Reads the options as above. */
+static bool fetches_missing(const char **argv)
+{
+	bool fetches = !allows_missing(argv);
+
+	for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
+		if (!strcmp(*argv, "--exclude-promisor-objects"))
 			fetches = false;
 	return fetches;
 }
@@ -415,6 +425,7 @@ static int open_all(struct rev_list_run *r, const char **argv,
 	if (!ret && rev_args_init(&r->args, r->odb, r->refs) < 0)
 		ret = error_nomem(r->err);
 	r->args.takes_paths = true;
+	r->args.broken_is_missing = allows_missing(argv);
 	return ret;
 }
 

@@ -375,6 +375,15 @@ static int add_ref(void *ctx, const struct ref *ref)
 		       : 0;
 }
 
+/* Callback for a broken ref. Adds the id of zeros. */
+static int add_broken(void *ctx, const char *name, enum refs_flaw flaw)
+{
+	const struct ref zeros = {.name = name};
+
+	/* A symbolic ref has no object of its own. */
+	return flaw == REFS_FLAW_SYMBOLIC ? 0 : add_ref(ctx, &zeros);
+}
+
 static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 		    struct error *err)
 {
@@ -385,12 +394,18 @@ static int add_refs(struct rev_args *args, const char *prefix, bool and_head,
 		err,
 	};
 	struct ref head;
-	int ret = refs_each_strict(args->refs, prefix, add_ref, &a, err);
+	int ret = args->broken_is_missing
+			  ? refs_each_from(args->refs, prefix, NULL, add_ref,
+					   add_broken, &a, err)
+			  : refs_each_strict(args->refs, prefix, add_ref, &a,
+					     err);
 
 	if (ret < 0 || !and_head)
 		return ret;
 	ret = refs_lookup_head(args->refs, &head, err);
-	if (ret > 0)
+	if (ret == ERR_CORRUPT && args->broken_is_missing)
+		ret = add_broken(&a, "HEAD", REFS_FLAW_VALUE);
+	else if (ret > 0)
 		ret = add_ref(&a, &head);
 	return ret ? ret : refs_each_other_head(args->refs, add_ref, &a, err);
 }

@@ -65,6 +65,11 @@ struct rev_args {
 	 */
 	bool must_exist;
 	/*
+	 * Set by the caller. true: a broken ref counts as a ref to the missing
+	 * object whose id is all zeros. false: a broken ref is an error.
+	 */
+	bool broken_is_missing;
+	/*
 	 * true: an odd number of --not was given so far, so the next revisions
 	 * are negated
 	 */

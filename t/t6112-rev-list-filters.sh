@@ -353,6 +353,27 @@ test_expect_success 'the target of a tag is missing' '
 	)
 '
 
+test_expect_success 'a broken ref counts as missing if objects may be' '
+	zeros=0000000000000000000000000000000000000000 &&
+	(
+		cd shared && stock rev-list --all >../expect &&
+		: >.git/refs/heads/empty && echo nonsense >.git/refs/heads/bad &&
+		test_expect_code 128 "$GIT" rev-list --all &&
+		for missing in allow-any allow-promisor
+		do
+			"$GIT" rev-list --all --missing=$missing >../actual &&
+			test_cmp ../expect ../actual || return 1
+		done &&
+		echo "?$zeros" >>../expect &&
+		"$GIT" rev-list --missing=print --all >../actual &&
+		test_cmp ../expect ../actual &&
+		rm .git/refs/heads/empty .git/refs/heads/bad &&
+		"$GIT" rev-list --missing=allow-promisor HEAD ^HEAD~1 \
+			1234567890123456789012345678901234567890 >../actual &&
+		test_line_count 1 ../actual
+	)
+'
+
 test_expect_success 'a damaged tree counts as missing if objects may be' '
 	(
 		cd shared && echo c >dir/c && stock add . &&
