@@ -95,7 +95,7 @@ static const char *after(const char *arg, const char *option)
 	return arg + len;
 }
 
-static int local_env_vars(void)
+static void local_env_vars(void)
 {
 	static const char *const names[] = {
 		"GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -117,7 +117,11 @@ static int local_env_vars(void)
 
 	for (size_t i = 0; i < ARRAY_NR(names); i++)
 		puts(names[i]);
-	return 0;
+}
+
+static bool is_local_env_vars(const char *arg)
+{
+	return !strcmp(arg, "--local-env-vars");
 }
 
 static int mode_option(struct rev_parse *rp, const char *arg)
@@ -145,7 +149,7 @@ static int mode_option(struct rev_parse *rp, const char *arg)
 		rp->verify = true;
 	} else if (after(arg, "--short"))
 		return set_abbrev(rp, after(arg, "--short"));
-	else if (!strcmp(arg, "--local-env-vars"))
+	else if (is_local_env_vars(arg))
 		local_env_vars();
 	else if (after(arg, "--abbrev-ref"))
 		return set_abbrev_ref(rp, after(arg, "--abbrev-ref"));
@@ -494,6 +498,7 @@ static int no_mode(const char *arg)
 static int without_repository(int argc, const char **argv)
 {
 	static const struct option none[] = {{.kind = OPTION_END}};
+	int vars_nr = 0;
 
 	if (argc < 2)
 		return -1;
@@ -501,8 +506,13 @@ static int without_repository(int argc, const char **argv)
 		return no_mode(argv[1]);
 	if (!strcmp(argv[1], "--sq-quote"))
 		return quote_all(argc, argv);
-	if (argc == 2 && !strcmp(argv[1], "--local-env-vars"))
-		return local_env_vars();
+	while (vars_nr < argc - 1 && is_local_env_vars(argv[vars_nr + 1]))
+		vars_nr++;
+	if (vars_nr == argc - 1) {
+		for (; vars_nr; vars_nr--)
+			local_env_vars();
+		return 0;
+	}
 	if (!strcmp(argv[1], "-h") ||
 	    (argc == 2 && !strcmp(argv[1], "--help-all"))) {
 		options_parse(2, argv, none, usage);
@@ -528,8 +538,12 @@ int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 	if (has_not_ours(argc, argv) && builtin_has_stock())
 		return BUILTIN_NOT_OURS;
 	ret = store_open_replaced(&rp.store, env);
+	/* The names of variables are printed without a repository, too. */
+	for (; ret && a.next < argc && is_local_env_vars(argv[a.next]);
+	     a.next++)
+		local_env_vars();
 	if (ret)
-		return ret;
+		return builtin_finish(ret);
 	/*
 	 * Leave a repository with grafts to stock Git, because only stock Git
 	 * follows them.

@@ -286,6 +286,9 @@ test_expect_success STOCK_239 'the variables of a repository' '
 	grep -v GIT_INTERNAL_SUPER_PREFIX all >expect &&
 	git rev-parse --local-env-vars >actual &&
 	test_cmp expect actual &&
+	test_expect_code 128 git -C none rev-parse --local-env-vars HEAD \
+		>actual &&
+	test_cmp expect actual &&
 	git -C repo rev-parse HEAD --local-env-vars >actual &&
 	stock -C repo rev-parse HEAD >oid &&
 	cat oid expect >both &&
