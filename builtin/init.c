@@ -514,6 +514,7 @@ static int run(struct init_args *args, const struct config *config)
 		goto out;
 	options.branch = args->branch;
 	options.worktree = args->worktree;
+	options.start_dir = args->directory;
 	ret = choose_share(&options.share, args, config, &err);
 	if (!ret)
 		ret = repo_init_from(args->git_dir, &options, &err);

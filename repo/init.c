@@ -68,9 +68,37 @@ static int make_outer_dirs(const struct init *init)
 	return ret;
 }
 
-static int make_dirs(const struct init *init)
+/*
+ * Returns the path of the object directory, malloc()ed. Returns NULL if there
+ * is no memory.
+ */
+static char *objects_path(const struct init *init)
 {
 	const char *objects = getenv("GIT_OBJECT_DIRECTORY");
+	const char *start = init->options->start_dir;
+
+	if (!objects)
+		return repo_join_path(init->git_dir, "objects");
+	return start && *objects != '/' ? repo_join_path(start, objects)
+					: mem_strdup(objects);
+}
+
+static int make_object_dirs(const struct init *init)
+{
+	char *objects = objects_path(init);
+	int ret = objects ? make_dir(init, objects, "")
+			  : error_nomem(init->err);
+
+	if (!ret)
+		ret = make_dir(init, objects, "info");
+	if (!ret)
+		ret = make_dir(init, objects, "pack");
+	free(objects);
+	return ret;
+}
+
+static int make_dirs(const struct init *init)
+{
 	const char *git_dir = init->git_dir;
 	bool tables = init->ref_storage == REPO_REFS_REFTABLE ||
 		      init->refs_elsewhere;
@@ -80,16 +108,7 @@ static int make_dirs(const struct init *init)
 		ret = make_dir(init, git_dir, "refs/heads");
 	if (!ret && !tables)
 		ret = make_dir(init, git_dir, "refs/tags");
-	if (!ret)
-		ret = objects ? make_dir(init, objects, "")
-			      : make_dir(init, git_dir, "objects");
-	if (!ret)
-		ret = objects ? make_dir(init, objects, "info")
-			      : make_dir(init, git_dir, "objects/info");
-	if (!ret)
-		ret = objects ? make_dir(init, objects, "pack")
-			      : make_dir(init, git_dir, "objects/pack");
-	return ret;
+	return ret ? ret : make_object_dirs(init);
 }
 
 /*

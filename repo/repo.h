@@ -304,6 +304,11 @@ struct repo_init_options {
 	 * form of sys/share.h; 0: keep the setting
 	 */
 	unsigned share;
+	/*
+	 * A relative GIT_OBJECT_DIRECTORY starts at this directory; NULL: at
+	 * the current directory.
+	 */
+	const char *start_dir;
 	/* out: whether the repository is shared; NULL allowed */
 	bool *is_shared;
 };

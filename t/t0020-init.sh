@@ -117,7 +117,9 @@ test_expect_success 'GIT_DEFAULT_HASH and GIT_OBJECT_DIRECTORY' '
 	test_when_finished "unset GIT_DEFAULT_HASH GIT_OBJECT_DIRECTORY" &&
 	compare init --bare x &&
 	GIT_OBJECT_DIRECTORY=$PWD/place/objs && export GIT_OBJECT_DIRECTORY &&
-	compare init --bare x
+	compare init --bare x &&
+	GIT_OBJECT_DIRECTORY=objs && compare init x &&
+	compare init --bare x && compare init --bare x/y
 '
 
 prepare='stock init -q --bare x'
