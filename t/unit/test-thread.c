@@ -20,6 +20,7 @@
 #include "sys/thread.h"
 #include "sys/clock.h"
 #include "sys/process.h"
+#include "t/unit/robust.h"
 
 #define TASKS 10000
 
@@ -213,9 +214,13 @@ static void await(atomic_uint *word, unsigned value)
 
 static void test_owner_dies(void **state)
 {
-	struct memory *m = new_memory();
-	pid_t pid = fork();
+	struct memory *m;
+	pid_t pid;
 
+	if (!has_robust_locks())
+		skip();
+	m = new_memory();
+	pid = fork();
 	if (!pid) {
 		sys_shared_lock_take(&m->lock);
 		kill(getpid(), SIGKILL);
