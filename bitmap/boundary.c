@@ -38,7 +38,8 @@ struct slot {
 /*
  * A hash table of the undecided objects: objects that the wants reach, and that
  * were not found in the haves yet. Uses linear probing. A slot has only 8
- * bytes, because filling a larger table would take longer than all lookups.
+ * bytes. With larger slots, making the table would take longer than all lookups
+ * in it.
  */
 struct list {
 	/*

@@ -83,7 +83,8 @@ struct bitmap_build_input {
 	 * The bitmap file of the layers below the new layer, or of the layers
 	 * that are combined into the new layer; NULL: none. Each bit of the
 	 * file stands for the same object as in the new index. The file's
-	 * bitmaps are ORed into new bitmaps, but not stored again.
+	 * bitmaps are ORed into new ones. Only the bitmaps of `selected` and
+	 * `groups` are stored.
 	 */
 	const struct bitmap_file *below;
 	const struct bitmap_space *space; /* the bits of `below` */
@@ -163,7 +164,10 @@ void bitmap_build_result_release(struct bitmap_build_result *result);
 
 struct bitmap_built;
 
-/* Number of newest entries whose whole bitmaps are never dropped. */
+/*
+ * Number of newest entries whose whole bitmaps (not XORs) always stay in
+ * memory: the next entry may be XORed with any of them.
+ */
 #define BITMAP_COMPLETE_NEWEST BITMAP_WRITE_XOR_OFFSET
 
 struct bitmap_complete {

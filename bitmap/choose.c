@@ -97,9 +97,10 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 
 /*
  * Sets s->spread_words (limit for commits spread over the history) and
- * s->most_words (limit for all bitmaps of the index) from the size of the plain
- * selection's bitmaps. In a short history, the plain selection has all commits.
- * Then spread_words is the whole size, so that all commits may get a bitmap.
+ * s->most_words (limit for all bitmaps of the index). Both depend on the size
+ * of the bitmaps in `plain`, for commits at fixed gaps. In a short history,
+ * `plain` has a bitmap of each commit. Then spread_words is the full size of
+ * these bitmaps, so that all commits may get a bitmap.
  */
 static void set_limits(struct choosing *s,
 		       const struct bitmap_build_result *plain)

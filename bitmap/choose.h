@@ -43,9 +43,9 @@
 
 /*
  * Budget of the commits that are spread over the history, in sixteenths of the
- * size of the plain selection. The last sixteenth is left out to balance a
- * loss: we prefer short XOR chains, and they make the plain selection about a
- * sixteenth larger than the smallest XORs would.
+ * size of the plain selection. The plain selection has short XOR chains. With
+ * the smallest possible XORs it would be about a sixteenth smaller. So this
+ * sixteenth is not part of the budget.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*
@@ -67,8 +67,8 @@
  */
 #define CHOOSE_OBJECTS_PER_WORD 8
 /*
- * Maximum number of tries to build bitmaps near tips and pseudo-merges that fit
- * the budget.
+ * Maximum number of attempts to build pseudo-merges, and bitmaps near tips,
+ * that together fit into the budget.
  */
 #define CHOOSE_EXTENSION_TRIES 4
 

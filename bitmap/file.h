@@ -255,8 +255,9 @@ int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 struct bitmap_held {
 	bool is_empty; /* the set is empty */
 	/*
-	 * Returns whether the set contains the commit at idx_pos < object_nr,
-	 * and so the whole bitmap of this commit.
+	 * Returns whether the set contains the commit at idx_pos < object_nr.
+	 * If so, and if the commit has a bitmap, the set contains all objects
+	 * of this bitmap.
 	 */
 	bool (*has)(void *ctx, uint32_t idx_pos);
 	void *ctx;
@@ -297,8 +298,9 @@ struct bitmap_stored {
 };
 
 /*
- * Sets *stored for a row. Reads the entry and the headers of its XOR chain, but
- * decodes no bitmap. Returns 0 or ERR_CORRUPT. O(words of the chain).
+ * Sets *stored to the stored size of a row's bitmap and the length of its XOR
+ * chain. Reads the entry and the headers of the chain, but decodes no bitmap.
+ * Returns 0 or ERR_CORRUPT. O(words of the chain).
  */
 int bitmap_file_stored(struct bitmap_stored *stored,
 		       const struct bitmap_file *f, uint32_t row,

@@ -3,7 +3,7 @@
  * Walks that bitmaps shorten:
  *
  *   fill.c      adds the closure of tips to a set
- *   boundary.c  finds objects in the wants' bitmaps that the haves reach
+ *   boundary.c  finds out which objects of the wants' bitmaps the haves reach
  *   disjoint.c  finds commits that do not reach any object of a set
  *   coverage.c  measures how many commits requests walk
  *
@@ -118,9 +118,10 @@ int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
 void bitmap_side_free(struct bitmap_side *side);
 
 /*
+ * Adds the next part of the closure of one side (haves or wants) to the set.
  * Walks the commits of the side, newest first. If a commit has a bitmap, adds
- * the bitmap; else adds only the commit. Stops when `limit` commits without a
- * bitmap were visited since bitmap_side_start().
+ * all objects of the bitmap; else adds only the commit. Stops when `limit`
+ * commits without a bitmap were visited since bitmap_side_start().
  *
  * Returns 0 if no commits are left, 1 if commits are left (call the function
  * again with a higher limit), or a negative error code.

@@ -248,8 +248,8 @@ struct class_tips {
 	 */
 	size_t reached;
 	/*
-	 * of the `reached` commits, the number that a request for all tips of
-	 * the class need not walk if pseudo-merges are made
+	 * number of commits that pseudo-merges save: the part of `reached` that
+	 * one request for all tips of the class does not walk any more
 	 */
 	size_t saved;
 };

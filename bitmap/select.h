@@ -6,9 +6,10 @@
  * matter: the distance from likely tips to bitmaps, and the number of bitmaps.
  * The history, from newest to oldest, is divided into gaps, and one commit of
  * each gap is selected. The size of a gap is 1/dense_nr of its distance from
- * the newest commit, but at least one commit and at most SELECT_MAX_GAP. So the
- * newest 2 * dense_nr commits are all selected. The number of bitmaps grows
- * with the logarithm of the history's length, until gaps have the maximum size.
+ * the newest commit, rounded down, but at least one commit and at most
+ * SELECT_MAX_GAP. So the newest 2 * dense_nr commits are all selected. The
+ * number of bitmaps grows with the logarithm of the history's length, until
+ * gaps have the maximum size.
  *
  * Within a gap, the best commit is the one that lies on the first-parent lines
  * of the largest number of wanted tips. Wanted tips are HEAD and configured
@@ -53,9 +54,8 @@
 
 /*
  * Returns the largest useful density (dense_nr) for an index with this many
- * objects. In a small index, a higher density costs more than it saves. Walks
- * are short anyway, and each further bitmap is large, because the bits of a
- * commit's objects are scattered.
+ * objects. In a small index, more bitmaps are not worth their space, because
+ * walks are short anyway.
  */
 size_t bitmap_select_dense_nr(size_t object_nr);
 

@@ -23,11 +23,14 @@ struct pick {
 	uint32_t commit_nr;
 	/* commit_nr of the last tip for which this commit was picked */
 	uint32_t tip;
-	/* number of tips whose requests the commit's bitmap shortens */
+	/*
+	 * number of tips for which the commit was picked: with a bitmap of the
+	 * commit, a request for such a tip walks fewer commits
+	 */
 	uint32_t tips_nr;
 	/*
-	 * number of commits that the requests for the tips counted in tips_nr
-	 * need not walk if the commit gets a bitmap
+	 * number of commits that are not walked any more if the commit gets a
+	 * bitmap; the sum over one request for each tip counted in tips_nr
 	 */
 	uint64_t saved;
 };

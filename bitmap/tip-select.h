@@ -10,16 +10,17 @@
  * more.
  *
  * One bitmap serves as many far tips as possible. On the first-parent line of a
- * tip, the *limit* is the oldest commit that is near enough:
+ * tip, the *limit* is the oldest commit that is near enough. Here, the bitmap
+ * of L2 serves both tips:
  *
- * 	T1--o--o--L1--o--o--- trunk        L1, L2: limits of T1 and T2
- * 	          /
- * 	T2-----L2
+ * 	T1--o--L2--o--L1--o--- trunk        L1, L2: limits of T1 and T2
+ * 	      /
+ * 	T2---o
  *
  * Far tips are taken in the order of their limits, the limit furthest from the
- * root first. If no selected commit is between the tip and its limit, the limit
- * is selected. No other choice needs fewer bitmaps. If a bitmap serves one tip
- * only, the tip itself is selected instead.
+ * root first (T2, then T1). If no selected commit is between the tip and its
+ * limit, the limit is selected. This order needs the fewest bitmaps. If a
+ * bitmap serves one tip only, the tip itself is selected instead.
  *
  * A merge between a tip and its limit can still let the request walk far: the
  * limit's bitmap lacks the merged commits. So after each round the walk of each

@@ -11,8 +11,9 @@
 #define TIPS_PER_PASS (PASS_WORDS * 64)
 
 /*
- * What is known of a commit during a pass over the history. A pass counts for
- * up to TIPS_PER_PASS tips; bit i of each array stands for the i-th of them.
+ * What a pass over the history knows about a commit. One pass counts the
+ * commits of up to TIPS_PER_PASS requests, each for one tip. Bit i of each
+ * array is about the i-th of these tips.
  */
 struct tip_walk_mark {
 	/* bit i: the i-th tip reaches the commit */

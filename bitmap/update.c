@@ -195,10 +195,10 @@ static size_t dense_nr(const struct updating *s)
 }
 
 /*
- * Returns whether a commit gets a bitmap because it is a tip: a wanted tip, or
- * a new branch (SELECT_NEW_BRANCH) that the older index lacks. If the older
- * index contains the branch, the branch was considered when that index was
- * made.
+ * Returns whether a commit gets a bitmap because it is a tip: HEAD or a tip
+ * that the configuration names (SELECT_TIP), or a new branch
+ * (SELECT_NEW_BRANCH) that the older index lacks. If the older index contains
+ * the branch, the branch was considered when that index was made.
  */
 static bool is_wanted_tip(const struct updating *s, uint32_t c)
 {
@@ -433,7 +433,7 @@ static int choose_groups(struct updating *s)
 	return ret;
 }
 
-/* ---- the commits whose new objects are needed */
+/* ---- commits from which new bitmaps are built, and their new objects */
 
 static int find_built(struct updating *s)
 {

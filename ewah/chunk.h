@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal to the ewah room: reading a view chunk by chunk. A chunk is a whole
- * run or a whole sequence of literal words. All readers of the room use these
- * functions. A writer may have left set bits at or past the size; only the
- * functions of this file mask these bits off.
+ * Only for the files of ewah/: reads a view (a serialized bitmap) chunk by
+ * chunk. A chunk is a whole run or a whole sequence of literal words. All files
+ * of ewah/ that read views use these functions. A writer may have left set bits
+ * at or past the size; only the functions of this file mask these bits off.
  *
  * Real bitmaps have many short chunks. So all functions are inlined, and no
  * code takes the address of an iterator or a chunk: both live in registers.

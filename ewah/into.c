@@ -2,7 +2,7 @@
 /*
  * Applies a view to a plain set: set = set op view. Inlining compiles one loop
  * for each operation and byte order. A run needs one memset() or no work at
- * all.
+ * all; only a run of ones with XOR inverts each word.
  */
 #include <string.h>
 

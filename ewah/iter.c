@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads compressed bitmaps: by spans, by set bits or one bit, and counts set
+ * Reads compressed bitmaps: visits spans or set bits, tests one bit, counts set
  * bits.
  */
 #include "ewah/chunk.h"

@@ -30,9 +30,9 @@ enum merge_op { MERGE_OR, MERGE_AND, MERGE_XOR, MERGE_ANDNOT };
 #define END_WORDS 4
 
 /*
- * A merge with a limit stops when the result has `limit` words. One step of
- * such a merge combines at most `limit` + STEP_WORDS literals. So the memory to
- * reserve depends on the limit and not on the operands.
+ * A merge with a limit stops after the step in which the result reaches `limit`
+ * words. A step combines at most `limit` + STEP_WORDS literals of each operand.
+ * So the memory to reserve depends on the limit and not on the operands.
  */
 #define STEP_WORDS 64
 

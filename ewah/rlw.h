@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal to the ewah room: the fields of a running-length word (RLW), and
+ * Only for the files of ewah/: the fields of a running-length word (RLW), and
  * loads of words in either byte order. See ewah/ewah.h for the layout.
  */
 #ifndef EWAH_RLW_H

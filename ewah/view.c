@@ -19,8 +19,9 @@
 /*
  * Verifies the chain of RLWs (run-length words, each followed by its literals).
  * `covered` is the number of words of the uncompressed bitmap so far. It cannot
- * overflow: it is at most 2^26 before each step, and a step adds less than
- * 2^33. Returns 0 or ERR_CORRUPT.
+ * overflow: before each step it is at most 2^26 (the words of 2^32 bits), and a
+ * step adds less than 2^33 (a run has less than 2^32 words, and fewer literals
+ * follow). Returns 0 or ERR_CORRUPT.
  */
 static int check_words(const struct ewah_view *v, struct error *err)
 {

@@ -55,9 +55,10 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
  * snapshot's chain. The new layer is on top of layer->base: usually from->base,
  * or a lower layer.
  *
- * If layer->base is from->base, the layers above `to` stay. With a lower base,
- * these layers leave the chain, and so do the layers between layer->base and
- * `from`: their bits would stand for other objects.
+ * If layer->base is from->base, the layers above `to` stay. If the base is
+ * lower, the layers between the base and `from` leave the chain. The layers
+ * above `to` then leave the chain, too: their bits would stand for other
+ * objects.
  *
  * The new bitmap index copies the bitmaps of the replaced layers. If the
  * replaced layers have no bitmaps, or the base is lower, the bitmaps are

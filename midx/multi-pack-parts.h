@@ -33,8 +33,9 @@ struct multi_pack_files {
 	/* borrowed: path of the multi-pack-index */
 	const char *path;
 	/*
-	 * borrowed: path of the bitmap index; NULL: the caller's allocation
-	 * failed
+	 * Borrowed: path of the bitmap index. NULL is an error:
+	 * multi_pack_put_files() returns ERR_NOMEM, so a caller need not check
+	 * its allocation.
 	 */
 	const char *bitmap_path;
 	/*

@@ -5,8 +5,8 @@
  *
  * A new file is written under a temporary name, made durable and renamed over
  * the old one. After that, files that are no longer needed are removed: packs,
- * the old bitmap index and the old order. Writers of this project and of stock
- * Git exclude each other; see multi-pack-lock.h.
+ * the old bitmap index and the old .rev file. Writers of this project and of
+ * stock Git exclude each other; see multi-pack-lock.h.
  */
 #ifndef MIDX_MULTI_PACK_H
 #define MIDX_MULTI_PACK_H
