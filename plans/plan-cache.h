@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plans of the packs that a server has sent lately. Requests for equal packs
+ * A cache of plans. A plan describes a pack that was sent, so that the pack can
+ * be sent again without making it (plans/plan.h). Requests for equal packs
  * share a plan. While the first of these requests makes the pack, the other
  * requests wait.
  *
@@ -160,8 +161,8 @@ int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
  */
 
 /*
- * Passes the calls of packing_send() on to the callbacks `to`, and notes in
- * `absent` the objects that the pack lacks.
+ * State of callbacks that packing_send() calls. Each callback calls the one of
+ * `to`, and notes in `absent` which objects the pack lacks.
  */
 struct plan_elsewhere {
 	const struct packing_elsewhere *to; /* borrowed */
@@ -173,8 +174,8 @@ struct plan_elsewhere {
 	struct oid asked;
 	uint64_t asked_len;
 	/*
-	 * true: `absent` is incomplete, because memory ran out, or because the
-	 * length of a lacking pack is not known
+	 * true: `absent` is incomplete, because memory ran out, or because a
+	 * whole stored pack is left out and its length is not known
 	 */
 	bool has_failed;
 };

@@ -88,8 +88,8 @@ int plan_dir_has(const struct plan_dir *dir, const uint8_t key[PLAN_KEY_LEN],
 		 const struct odb *odb);
 
 /*
- * A thread's claim to make the plan of a key. Only the thread that has the
- * claim makes the plan; other processes wait.
+ * The right of a thread to make the plan of a key. While the thread has the
+ * claim, other processes that need the plan wait for it.
  */
 struct plan_claim {
 	const struct plan_dir *dir; /* borrowed */

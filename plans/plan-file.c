@@ -15,8 +15,8 @@
 #define PIECE_LEN 20
 #define TRAILER_LEN 32
 /*
- * Size in bytes of the fixed part of the table of lacking objects, without the
- * checksum of the pack.
+ * Size in bytes of the first part of the table of absent objects (objects that
+ * the sent pack lacks): the numbers before the checksum and the ids.
  */
 #define ABSENT_LEN 16
 

@@ -39,9 +39,11 @@ struct plan_file {
 	enum hash_algo algo;
 	uint32_t pack_nr, piece_nr;
 	/*
-	 * What the sent pack lacks, as in struct plan_absent: checksum and
-	 * length of a pack, and the ids of `absent_nr` objects. NULL and 0: the
-	 * sent pack lacks nothing.
+	 * Objects that the sent pack lacks, as in struct plan_absent.
+	 * `absent_pack` is the checksum of a stored pack, and `absent_pack_len`
+	 * its length: all its objects are lacking (0: no such pack). `absent`
+	 * has the ids of `absent_nr` single objects. All four are zero if
+	 * nothing is lacking.
 	 */
 	const uint8_t *absent_pack, *absent;
 	uint64_t absent_pack_len;

@@ -134,10 +134,10 @@ static const char *refuse(const struct plan_question *q)
 }
 
 /*
- * Hashes the ids of the objects, or the packs, that the client may get from
- * elsewhere. So a client that accepts no URIs gets only plans of complete
- * packs. Returns 0 if there are too many packs, otherwise 1 or a negative error
- * code.
+ * Adds to the hash the ids of the objects or packs that the client may get from
+ * elsewhere, by URIs. The hash is the key of the plan. So a client that accepts
+ * no URIs finds only plans of complete packs. Returns 0 if there are too many
+ * packs, otherwise 1 or a negative error code.
  */
 static int put_elsewhere(struct hash_ctx *h, const struct plan_question *q,
 			 struct error *err)

@@ -2,11 +2,11 @@
 /*
  * Makes and removes the directory of plans of one server.
  *
- * A directory without the file "owner" is being made by another server, so it
- * is not removed. If the lock of a directory is free, its server has ended or
- * has not taken the lock yet. In both cases the directory is removed. A server
- * that has not taken the lock yet finds the lock taken or the directory gone,
- * and makes another directory.
+ * A directory without the file "owner" is not removed: another server is making
+ * it. A directory with this file is removed if nobody holds the lock on the
+ * file. Usually, its server has ended. Otherwise, its server has made the file
+ * and is about to take the lock. That server finds the lock taken or the
+ * directory gone, and makes another directory.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -57,9 +57,9 @@ struct kept_delta {
 	/*
 	 * The age of the base when the row was written: the number of
 	 * first-parent commits between HEAD and the commit that has the base.
-	 * 0: the row is a whole copy, or a stored delta that a repack took from
-	 * an old pack. The repack dropped this delta from the new pack because
-	 * of the tip island.
+	 * 0: the row is a whole copy, or a delta that a repack copied from an
+	 * old pack. The new pack lacks this delta, because the target is in
+	 * HEAD's tree and the base is not.
 	 */
 	uint32_t step;
 	/*

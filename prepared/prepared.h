@@ -256,8 +256,9 @@ const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
- * Finds a prepared content (with or without tags) whose runs are equal to the
- * `nr` runs in `runs`. Returns NULL if there is none.
+ * Finds the content of a prepared answer whose runs are equal to the `nr` runs
+ * in `runs`. Each answer has two contents, with and without tags; both are
+ * compared. Returns NULL if there is none.
  */
 const struct prepared_content *prepared_find_content(
 	const struct prepared *p, const struct prepared_run *runs, size_t nr);
