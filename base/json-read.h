@@ -63,9 +63,9 @@ void json_members_init(struct json_members *members, const char *text,
 		       size_t len);
 
 /*
- * Reads the next member. Returns 1 if there is a member, 0 at the end of the
- * object and of the text, or ERR_CORRUPT. Do not call this function again after
- * 0 or an error.
+ * Reads the next member. Returns 1 if there is a member. After the last member,
+ * returns 0 if only white space follows the object. Otherwise returns
+ * ERR_CORRUPT. Do not call this function again after 0 or an error.
  */
 int json_members_next(struct json_members *members, struct json_member *member);
 

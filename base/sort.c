@@ -121,9 +121,9 @@ void sort_strings(char **strings, size_t nr)
 /*
  * Finds the suffix that decides the order of two names. `differs` is the offset
  * of the first byte in which the names differ. The suffix is in `name`, and
- * contains this byte or ends directly before it. A suffix that ends earlier is
- * in both names, and decides nothing. Returns the index of the suffix, or
- * NO_SUFFIX if there is none.
+ * contains this byte or ends directly before it. Of several suffixes, the one
+ * that begins first is taken, and of those the longest. Returns the index of
+ * the suffix, or NO_SUFFIX if there is none.
  */
 static size_t find_suffix(const char *name, size_t differs,
 			  const char *const *suffixes, size_t nr)

@@ -76,8 +76,9 @@ static int load_count(const struct taker *taker, struct error *err)
 }
 
 /*
- * Removes the shell quoting of the word at `p`: '...' with '\'' and '\!' for
- * the characters ' and !. Returns the end of the word, or NULL if the word is
+ * Removes the shell quoting of the word at `p`. The word is in single quotes;
+ * in it, a single quote is written as '\'' and an exclamation mark as '\!'
+ * (four characters each). Returns the end of the word, or NULL if the word is
  * malformed. If memory runs out, returns NULL and sets *nomem.
  */
 static const char *unquote(struct buf *out, const char *p, bool *nomem)

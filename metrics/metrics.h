@@ -64,16 +64,16 @@ struct metrics_family {
 struct metrics;
 
 /*
- * Makes the numbers of `nr` families (metrics with their labels), all zero.
- * Child processes of sys_fork() share the numbers. `families` is borrowed.
+ * Allocates the values of `nr` families (metrics with their labels), all zero.
+ * Child processes of sys_fork() share the values. `families` is borrowed.
  * Returns NULL if memory runs out.
  */
 struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
 			    struct error *err);
 
 /*
- * Works like metrics_new(), and keeps the numbers in a file. All processes that
- * open the file share the numbers, and the numbers outlive the processes. If
+ * Works like metrics_new(), and keeps the values in a file. All processes that
+ * open the file share the values, and the values outlive the processes. If
  * other metrics or labels are passed in `families`, the file must have another
  * name, too. Returns NULL after an error.
  */
@@ -98,7 +98,7 @@ void metrics_set(struct metrics *m, unsigned family, const unsigned *values,
 void metrics_observe(struct metrics *m, unsigned family, const unsigned *values,
 		     uint64_t number);
 
-/* Returns the number of a counter or gauge. */
+/* Returns the value of a counter or gauge. */
 uint64_t metrics_get(const struct metrics *m, unsigned family,
 		     const unsigned *values);
 

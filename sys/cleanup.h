@@ -104,10 +104,10 @@ void sys_cleanup_signals(sigset_t *set);
 void sys_cleanup_arm(void);
 
 /*
- * Makes an entry for the file or directory `path`, which is copied. The signal
- * handler removes the file only after sys_cleanup_add() has registered the
- * entry. A relative path is resolved in the working directory at the time of
- * the signal. Returns 0 or ERR_NOMEM. If sys_cleanup_arm() was not called,
+ * Makes an entry for the file or directory `path`, and copies the string. The
+ * signal handler removes the file only after sys_cleanup_add() has registered
+ * the entry. A relative path is resolved in the working directory at the time
+ * of the signal. Returns 0 or ERR_NOMEM. If sys_cleanup_arm() was not called,
  * returns 0 with *out NULL.
  */
 int sys_cleanup_new(struct sys_cleanup **out, enum sys_cleanup_kind kind,
@@ -153,9 +153,10 @@ void sys_release_signals(const struct sys_hold *hold);
  * thread may call both functions. Signals and the sections of other threads
  * wait until the section ends. errno is preserved.
  *
- * Two things are forbidden in a section. The thread must not wait for another
- * thread. And it must not allocate memory: the handler may have interrupted
- * another thread that holds the allocator's lock.
+ * Two things are forbidden in a section, because they can cause a deadlock. The
+ * thread must not wait for another thread. And it must not allocate memory:
+ * another thread may hold the allocator's lock while its signal handler waits
+ * for the end of the section.
  */
 void sys_cleanup_begin(struct sys_hold *section);
 void sys_cleanup_end(const struct sys_hold *section);

@@ -147,8 +147,8 @@ int sys_held_read(const struct sys_held *held, void *bytes, size_t len,
 void sys_held_drop(const struct sys_held *held, size_t off, size_t len);
 
 /*
- * Returns how many held files a process should have open at a time. The number
- * depends on the process's limit of descriptors.
+ * Returns how many files a process should have open as struct sys_held at a
+ * time. The number depends on the process's limit of descriptors.
  */
 size_t sys_held_max(void);
 

@@ -157,8 +157,8 @@ int sys_host_name(struct buf *out, struct error *err)
 #include "sys/process.h"
 
 /*
- * The size of a large page on most machines. On other machines, the memory is
- * aligned to this size, too, but may get no large pages.
+ * The size of a large page on most machines, to which sys_memory_large() aligns
+ * memory. On a machine whose large pages are larger, the memory may get none.
  */
 #define LARGE_PAGE ((size_t)2 << 20)
 

@@ -71,10 +71,11 @@ void *sys_memory_shared(size_t size) __attribute__((warn_unused_result));
 /*
  * Maps the first `size` bytes of a file. All processes that map the file share
  * these bytes, and the bytes outlive the processes. A missing file is created,
- * and a shorter file is extended with zeros. The zeros are really written. So
- * if the disk is full, this function fails; otherwise a later access to the
- * memory would kill the process. Nothing is synced. sys_memory_unshare()
- * releases the memory. Returns NULL with ERR_IO in *err after an error.
+ * and a shorter file is extended with zeros. The zeros are really written, so
+ * that this function fails if the disk is full. If the file had holes, a later
+ * access to the memory could kill the process instead. Nothing is synced.
+ * sys_memory_unshare() releases the memory. Returns NULL with ERR_IO in *err
+ * after an error.
  */
 void *sys_memory_file(const char *path, size_t size, struct error *err)
 	__attribute__((warn_unused_result));

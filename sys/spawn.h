@@ -153,8 +153,9 @@ struct sys_talk {
 
 /*
  * Writes the input of the child and reads its output, each when the child is
- * ready for it. Ends when the child has closed its outputs and has read its
- * input. A child that does not read its input is not an error.
+ * ready for it. Ends when the child has closed its outputs, and has read or
+ * closed its input. A child that ends without reading all its input is not an
+ * error.
  *
  * Returns 0, ERR_IO, or the negative result of talk->output or talk->errors.
  * The caller calls sys_spawn_wait() in any case.

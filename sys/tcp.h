@@ -70,8 +70,8 @@ struct sys_patience {
 	unsigned limit_ms;
 	uint64_t waited_ns; /* for the current 64 KiB */
 	/*
-	 * number of bytes of the current 64 KiB that were read or written
-	 * already
+	 * number of bytes that were read or written since the time limit
+	 * started; at SYS_PATIENCE_BYTES (64 KiB) the limit starts again
 	 */
 	uint64_t moved;
 	/*
@@ -107,8 +107,8 @@ int sys_socket_wait_writable(int fd, struct sys_patience *patience,
 void sys_patience_count(struct sys_patience *patience, size_t n);
 
 /*
- * Starts the time limit for the peer again, before a message is written to the
- * peer.
+ * Starts the time limit for the peer again. Call this before a message to the
+ * peer is written, so that earlier waits do not count.
  */
 void sys_patience_renew(struct sys_patience *patience);
 

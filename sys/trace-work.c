@@ -23,8 +23,9 @@ struct place {
 };
 
 /*
- * Returns the number of open regions and the times of an event that happens
- * now. The caller holds the lock.
+ * Returns, for an event that happens now, the number of open regions, the time
+ * since the start of the process, and the time since the start of the innermost
+ * region. The caller holds the lock.
  */
 static struct place here(const struct trace *t)
 {

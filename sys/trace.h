@@ -2,15 +2,16 @@
 /*
  * Traces what a process does and how long it takes. The lines are those of
  * GIT_TRACE, GIT_TRACE_PACKET, GIT_TRACE2, GIT_TRACE2_PERF and GIT_TRACE2_EVENT
- * (git(1), and "Trace2 API" of Git's documentation). The log of requests
- * contains only the events with category "gitreach" and key "request".
+ * (git(1), and "Trace2 API" of Git's documentation). One more target,
+ * TRACE_LOG, gets one line for each request: the event with category "gitreach"
+ * and key "request".
  *
  * Code that traces gets a `struct trace *`. The pointer is usually NULL, which
  * means that no trace is on. With NULL, a call costs only one comparison. No
  * function here fails: a line that cannot be written is dropped.
  *
- * Any thread may call these functions. Regions belong to the thread that opened
- * the trace. Strings may contain any bytes.
+ * Any thread may call these functions, but only the thread that initialised the
+ * trace enters and leaves regions. Strings may contain any bytes.
  */
 #ifndef SYS_TRACE_H
 #define SYS_TRACE_H

@@ -20,8 +20,8 @@ static void start_clock(const struct fdio *f)
 }
 
 /*
- * Start a new 64 KiB piece of input: no bytes of the piece were read, and no
- * time was spent waiting for the piece.
+ * Start a new 64 KiB piece of input: set the number of bytes read and the time
+ * spent waiting to 0.
  */
 static void forget_wait(struct fdio *f)
 {

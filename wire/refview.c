@@ -419,9 +419,10 @@ static int qualify(struct refview *view, const char *name)
 }
 
 /*
- * A view lists only refs below "refs/". Returns `prefix`, or "refs/" if
- * `prefix` is shorter than that, or NULL if no listed ref can have this prefix.
- * The HEAD of a namespace is not listed, although its full name is below refs/.
+ * A view lists only refs below "refs/". Returns `prefix` if it begins with
+ * "refs/". Returns "refs/" if that begins with `prefix`, as for "" and "ref".
+ * Otherwise returns NULL: no listed ref has this prefix. The HEAD of a
+ * namespace is not listed, although its full name is below refs/.
  */
 static const char *narrow(const char *prefix)
 {

@@ -163,9 +163,10 @@ int refview_head(struct refview *view, struct ref *head, const char **branch,
 		 struct error *err);
 
 /*
- * Look up a short name: clients may write <name>, refs/<name>, refs/tags/<name>
- * or refs/heads/<name>. Returns how many of these refs exist, or a negative
- * error code. *ref is the first of these refs. Only the id in *ref is valid.
+ * Look up a short name, which may stand for <name>, refs/<name>,
+ * refs/tags/<name> or refs/heads/<name>. Returns how many of these refs exist,
+ * or a negative error code. *ref is the first of these refs. Only the id in
+ * *ref is valid.
  */
 int refview_expand(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);

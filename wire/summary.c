@@ -199,8 +199,9 @@ static void measure_costs(struct summary *s)
 	const struct sys_usage usage = measure_cpu(s);
 	uint64_t now = sys_clock_ns();
 	/*
-	 * The difference can be negative. HTTP headers are never added to
-	 * bytes_sent, but headers that did not reach the client are subtracted.
+	 * The difference can be negative: bytes that did not reach the client
+	 * were subtracted from bytes_sent. They may include HTTP headers, which
+	 * were never added.
 	 */
 	int64_t sent = (int64_t)(s->tap.bytes_sent - s->base.bytes_sent);
 

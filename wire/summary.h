@@ -133,8 +133,8 @@ struct summary_about {
 	 */
 	bool is_of_thread;
 	/*
-	 * Called at the end of each request, whose numbers and texts are in
-	 * *s. `error` is NULL if the request succeeded. NULL: no call.
+	 * Called at the end of each request, whose numbers and texts are in *s.
+	 * `error` is NULL if the request succeeded. `done` may be NULL.
 	 */
 	void (*done)(void *ctx, const struct summary *s,
 		     const struct error *error);
@@ -163,7 +163,7 @@ struct summary {
 	struct sys_usage usage;
 	/*
 	 * Time at which summary_suspend() was called; 0: not called. After the
-	 * call, `usage` is the usage of the whole request.
+	 * call, `usage` is the CPU time that the request took until the call.
 	 */
 	uint64_t suspended_ns;
 	/*

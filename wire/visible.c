@@ -25,7 +25,10 @@ enum extent {
 	EXTENT_NONE,
 	/* the objects that refs point to */
 	EXTENT_TIPS,
-	/* all objects that HEAD reaches, if there is a bitmap index */
+	/*
+	 * all objects that HEAD reaches; without a bitmap index, only the
+	 * objects of EXTENT_TIPS
+	 */
 	EXTENT_HEAD,
 	/* all commits that refs reach */
 	EXTENT_COMMITS,
@@ -261,9 +264,9 @@ static int sort_tips(struct visible *v, struct error *err)
 }
 
 /*
- * Load the object of HEAD into v->head, if has_head is set (the first hint is
- * the object of HEAD) and v->head has no commit yet. Returns 0 or a negative
- * error code.
+ * Load the object of HEAD, which is the first one in v->hints, into v->head.
+ * Does nothing if has_head is not set, or if v->head has a commit already.
+ * Returns 0 or a negative error code.
  */
 static int sort_head(struct visible *v, struct error *err)
 {

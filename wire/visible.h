@@ -43,10 +43,11 @@ struct visible;
 #define VISIBLE_LIMIT_KEY "gitreach.reachableonly"
 
 /*
- * Set *is_limit to whether clients may only know of objects that refs reach.
- * gitreach.reachableOnly decides. By default, *is_limit is true for members and
- * stores of a fork network. Reads objects/info/alternates. Returns 0 or a
- * negative error code.
+ * Set *is_limit to true if clients may only know of objects that refs reach,
+ * otherwise to false. The key gitreach.reachableOnly decides. Without the key,
+ * *is_limit is true if the repository is a member of a fork network, or the
+ * store (the repository with the shared objects) of one. Reads
+ * objects/info/alternates. Returns 0 or a negative error code.
  */
 int visible_is_limit(bool *is_limit, const struct repo *repo,
 		     struct error *err);
