@@ -95,10 +95,10 @@ int pack_bitmap_open_next(struct pack_bitmap **out, const struct odb *odb,
 			  size_t *next, struct error *err);
 
 /*
- * Verifies the checksums of the index file and of the file with the order of
- * the pack. Without this check, a flipped bit could add or omit an object
- * unnoticed. Both files are read, which takes some milliseconds for a million
- * objects. Returns 0 or ERR_CORRUPT.
+ * Verifies the checksums of the bitmap index's file and of the file with the
+ * order of the pack. Without this check, a flipped bit could add or omit an
+ * object unnoticed. Both files are read, which takes some milliseconds for a
+ * million objects. Returns 0 or ERR_CORRUPT.
  *
  * If there are at most PACK_REV_SMALL_NR objects, each query verifies the
  * checksums itself. For a larger index the caller decides whether to verify,
@@ -209,9 +209,9 @@ void pack_bitmap_result_release(struct pack_bitmap_result *result);
  */
 struct pack_bitmap_query {
 	/*
-	 * Borrowed; bitmap_filter_can() must be true for the filter. Objects
-	 * that do not pass are not looked for. The wants themselves pass,
-	 * unless `filter_wants` is set. NULL: no filter.
+	 * Borrowed: the result has only objects that pass this filter. The
+	 * wants themselves pass, unless `filter_wants` is set.
+	 * bitmap_filter_can() must be true for the filter. NULL: no filter.
 	 */
 	const struct filter *filter;
 	bool filter_wants;
@@ -322,8 +322,10 @@ struct pack_bitmap_write {
 	 */
 	const struct bitmap_space *space;
 	/*
-	 * for a layer: a bitmap index with the same bits, whose bitmaps are
-	 * ORed into new ones
+	 * For a layer of a chain: the bitmap index of the layers below it, or
+	 * of the layers that are merged into it. Each bit stands for the same
+	 * object as in the new index. Its bitmaps are ORed into new ones, so
+	 * older history is not read.
 	 */
 	const struct pack_bitmap *below;
 	/* indexed by bit_pos: the object's position in the .idx */

@@ -142,9 +142,9 @@ static inline enum object_type fsck_scan_type(const struct fsck_scan *scan,
 }
 
 /*
- * Returns whether the scan has checked (or listed) an object. With loose_only,
- * fsck_scan_run() also knows the types of packed objects, but does not check
- * these objects.
+ * Returns whether the scan has checked (or listed) an object. After
+ * fsck_scan_run() with loose_only, returns false for packed objects, although
+ * scan->types has their types.
  */
 static inline bool fsck_scan_has_checked(const struct fsck_scan *scan,
 					 size_t obj_pos)
@@ -220,7 +220,7 @@ const char *fsck_names_get(const struct fsck_names *n, const struct oid *oid);
  * In a partial clone, the search does not go beyond promised objects. Objects
  * that promised objects reach are promised too, and may be missing.
  *
- * The commit-graph is not used. For one thread.
+ * The commit-graph is not used. Only one thread may call these functions.
  */
 
 /* An object in a report about links. */

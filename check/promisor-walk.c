@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Enumerates objects that are not in promisor packs: commits depth first, then
- * their trees one by one. A partial clone has few objects of its own.
- * Neighbouring trees may be missing, so tree diffs are not possible.
+ * their trees one by one. Trees are not compared with those of parent commits
+ * (tree diffs), because these may be missing. Reading whole trees costs little,
+ * because few objects are outside of promisor packs.
  */
 #include <string.h>
 

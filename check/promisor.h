@@ -9,7 +9,7 @@
  * commits, trees and tags of promisor packs must be read. This is done at the
  * first query about an object that no promisor pack has.
  *
- * For one thread, like the walk.
+ * A struct promisor, and its struct walk, are used by one thread.
  */
 #ifndef CHECK_PROMISOR_H
 #define CHECK_PROMISOR_H

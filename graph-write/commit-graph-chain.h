@@ -58,9 +58,9 @@ struct commit_graph_split_options {
 /*
  * Returns how many layers of `graph`, from the lowest on, the chain keeps below
  * a new layer. The new layer has `new_nr` commits and is in the object
- * directory `dir_nr`. Layers of other directories are merged only with
- * COMMIT_GRAPH_SPLIT_REPLACE. A single commit-graph file in another directory
- * cannot be kept. Returns 0 if `graph` is NULL.
+ * directory `dir_nr`. Layers of other directories are kept, unless
+ * COMMIT_GRAPH_SPLIT_REPLACE is set. Returns 0 if `graph` is NULL, or a single
+ * commit-graph file of another directory, which cannot become a layer.
  */
 size_t commit_graph_layers_kept(const struct commit_graph *graph, size_t dir_nr,
 				uint64_t new_nr,

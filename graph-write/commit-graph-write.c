@@ -397,9 +397,9 @@ static int write_graph(struct writing *w)
  * one.
  *
  * If a chain is to be written, the existing chain is locked before it is read.
- * If there is no chain yet, install() takes the lock later. The lock file needs
- * the chain's directory, and an empty directory would stay behind if there was
- * nothing to write.
+ * If there is no chain yet, install() takes the lock later, when there is
+ * something to write: the lock file needs the chain's directory, which would
+ * otherwise stay behind empty.
  */
 static int open_old(struct writing *w)
 {

@@ -41,7 +41,7 @@ struct path_changes {
 /* A directory in one of the two trees, and how far it was compared. */
 struct side {
 	struct tree tree;
-	/* index in the directory of the next entry to compare */
+	/* index of the next entry of the directory to compare */
 	uint32_t at;
 };
 

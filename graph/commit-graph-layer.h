@@ -13,7 +13,8 @@
  *    GDO2  k x 8            offsets that need more than 31 bits
  *    EDGE  k x 4            second and later parents of commits with more than
  *                           two; the last one has its top bit set
- *    BIDX  nr x 4           the end of each commit's filter in BDAT
+ *    BIDX  nr x 4           the end of each commit's filter, in bytes from the
+ *                           start of the filters
  *    BDAT  3 x 4            hash version | number of hashes | bits per entry
  *          the rest         filters (bloom.h)
  *    BASE  B x hash         checksums of the layers below
@@ -22,8 +23,8 @@
  * OIDF, OIDL and CDAT are required. EDGE and BASE are required if commits or
  * the header refer to them. The other chunks are optional.
  *
- * Worked example: one commit c1.. without parents, tree 7e.., generation number
- * 1, at 1000000000 (0x3b9aca00) seconds:
+ * Worked example: one commit c1.. without parents, tree 7e.. with the file "g",
+ * generation number 1, at 1000000000 (0x3b9aca00) seconds:
  *
  *    CDAT  7e7e7e7e 7e7e7e7e 7e7e7e7e 7e7e7e7e 7e7e7e7e
  *          70000000 70000000 00000004 3b9aca00

@@ -94,9 +94,10 @@ static int check_order(struct verifying *v, uint32_t layer_pos)
 }
 
 /*
- * Checks the fanout entries of the bytes from *byte up to `end` (excluded).
- * Each entry must be `nr`, the number of ids whose first byte is the byte of
- * the entry or smaller. Sets *byte to `end`. Returns 0 or ERR_NOMEM.
+ * Checks fanout entries, of which entry b is the number of ids whose first byte
+ * is at most b. `nr` ids were visited, and the next id begins with the byte
+ * `end`. So the entries from *byte up to `end` (excluded) must be `nr`. Sets
+ * *byte to `end`. Returns 0 or ERR_NOMEM.
  */
 static int check_fanout(struct verifying *v, unsigned *byte, unsigned end,
 			uint32_t nr)

@@ -38,8 +38,8 @@
  * - Pointers. Pointers into a handle's memory are valid as long as the
  *   handle. Pointers that a callback receives are valid until it returns.
  *   Strings end with a NUL byte.
- * - Object ids. An id is raw bytes, not hexadecimal, with their number: 20
- *   in SHA-1 repositories, 32 in SHA-256 repositories
+ * - Object ids. An id is passed as raw bytes, not hexadecimal, and the number
+ *   of these bytes: 20 in SHA-1 repositories, 32 in SHA-256 repositories
  *   (gitreach_repo_id_len()). Any other number is GITREACH_INVALID.
  *   gitreach_id_print() and gitreach_id_parse() convert hexadecimal digits.
  * - Units. Sizes are in bytes, times in nanoseconds.
@@ -60,9 +60,9 @@
  * - Cost. Each function that gets an `err` states its cost. Functions that free
  *   a handle take time proportional to its memory. All other functions take
  *   constant time, unless their comment says more. "Indexed objects" are the
- *   objects of the bitmap index. A set has one bit for each of them. If a set
- *   has objects that are not indexed, it also has, for each of their types,
- *   one bit for each object of the repository.
+ *   objects of the bitmap index. A set has one bit for each indexed object. For
+ *   objects that are not indexed, a set has further bits: for each type of
+ *   these objects, one bit for each object of the repository.
  * - Replace refs. References under refs/replace/ are not followed, as in `git
  *   upload-pack`.
  * - Process. The library prints nothing, never ends the process and sets no
@@ -396,10 +396,10 @@ GITREACH_API int gitreach_query_have_refs(gitreach_query *query,
 					  gitreach_error *err);
 
 /*
- * Make all later calls that add references leave out references whose full
- * names start with `prefix` ("refs/pull/"). The prefix "HEAD" leaves out HEAD.
- * The function may be called several times, with different prefixes. Objects
- * that other references reach are still found. Cost: constant.
+ * Leave out references whose full names start with `prefix` ("refs/pull/") in
+ * all later calls that add references to the query. The prefix "HEAD" leaves
+ * out HEAD. The function may be called several times, with different prefixes.
+ * Objects that other references reach are still found. Cost: constant.
  */
 GITREACH_API int gitreach_query_exclude_refs(gitreach_query *query,
 					     const char *prefix,
@@ -629,11 +629,12 @@ GITREACH_API int gitreach_bitmap_each(const gitreach_repo *repo,
 struct gitreach_verify_options {
 	uint64_t size;
 	/*
-	 * number of bitmaps to compare, each with a walk over all its trees; 0:
-	 * compare all bitmaps, by one enumeration of the history
+	 * number of bitmaps to verify, chosen at random; for each of them, all
+	 * commits and trees that its commit reaches are read. 0: verify all
+	 * bitmaps, and read the history once
 	 */
 	uint64_t sample;
-	/* seed of the random choice of the bitmaps to compare */
+	/* seed of the random choice of the bitmaps to verify */
 	uint64_t seed;
 	/* NULL: no progress is reported */
 	gitreach_progress_fn progress;
@@ -737,8 +738,9 @@ typedef int (*gitreach_write_fn)(void *ctx, const void *bytes, size_t len);
  * Make the pack that answers a query, as `git upload-pack` sends it: the
  * objects that the wants reach and the haves do not reach. Stored data is
  * copied wherever the receiver can use it. The pack may contain some objects
- * that the haves reach. GITREACH_OBJECTS must be 1, GITREACH_FILTER_WANTS must
- * be 0, and the strategy must be GITREACH_AUTO or GITREACH_WALK; otherwise the
+ * that the haves reach. Options of the query (gitreach_query_set()):
+ * GITREACH_OBJECTS must be 1, GITREACH_FILTER_WANTS must be 0, and
+ * GITREACH_STRATEGY must be GITREACH_AUTO or GITREACH_WALK; otherwise the
  * function returns GITREACH_UNSUPPORTED. `options` and `report` may be NULL. On
  * failure, the bytes that `write` has received are not a valid pack. Cost: that
  * of the query, copying the stored bytes, and reading and compressing each

@@ -138,8 +138,10 @@ static inline bool indexer_salvages(const struct pack_indexer *ix, bool is_end,
 }
 
 /*
- * Counts `len` bytes of work. `pack_len` is the number of bytes of the pack
- * that have arrived. Returns 0, or ERR_DENIED if config.max_work is exceeded.
+ * Counts `len` bytes that are inflated or made by a delta. The limit is
+ * config.max_work, plus PACK_INDEXER_WORK_FACTOR bytes for each of the
+ * `pack_len` bytes of the pack that have arrived. Returns 0, or ERR_DENIED if
+ * the limit is exceeded.
  */
 int indexer_work(struct pack_indexer *ix, uint64_t len, uint64_t pack_len,
 		 struct error *err);

@@ -134,8 +134,8 @@ static int read_entry(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 		return ret;
 	*stream = cursor_make(w->raw.data, len);
 	/*
-	 * The header was valid in the first pass. So the file has changed
-	 * meanwhile.
+	 * The first pass has parsed this header without error. If it is invalid
+	 * now, the file has changed meanwhile.
 	 */
 	if (pack_entry_parse(head, stream, ix->config.algo) < 0)
 		return indexer_corrupt(ix, offset, "bad object header", err);

@@ -67,10 +67,11 @@ struct pack_indexer_hooks {
 	int (*base)(void *ctx, const struct oid *oid, enum object_type *type,
 		    void **data, size_t *len, struct error *err);
 	/*
-	 * Called once before `base`, with the ids of all objects that a thin
-	 * pack left out. Some of these objects may be the result of a delta in
-	 * the pack. Returns 0 or a negative error code. NULL: the indexer does
-	 * not announce the ids.
+	 * Called once before `base`, with the ids of all delta bases that were
+	 * not found in the pack. Most of these were left out of a thin pack.
+	 * But some may be deltas in the pack, which cannot be resolved before
+	 * their own base is read. Returns 0 or a negative error code. NULL: the
+	 * indexer does not announce the ids.
 	 */
 	int (*announce_bases)(void *ctx, const struct oid *oids, size_t nr,
 			      struct error *err);
@@ -244,7 +245,8 @@ struct pack_indexer_files {
 	enum sys_fsync_method fsync_pack, fsync_metadata;
 	/*
 	 * true: only the content of the files is made durable, and not their
-	 * names. Set this for a directory that nobody needs after a power loss.
+	 * names. Set this for a temporary directory from which the files are
+	 * linked to another place.
 	 */
 	bool is_passing;
 };
