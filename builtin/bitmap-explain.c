@@ -70,8 +70,9 @@ static int add_tips(struct explain *e, struct walk_tips *tips,
 }
 
 /*
- * If --exact is given, load replace refs. rev-list obeys refs/replace/, so a
- * name in the arguments may lead through a replaced object.
+ * If --exact is given, load replace refs: the command then works like rev-list,
+ * which obeys refs/replace/. A name in the arguments, such as HEAD^, may lead
+ * through a replaced object.
  */
 static int load_replaced(struct explain *e, const char **args)
 {

@@ -95,8 +95,10 @@ bool fallback_is_parent(const char *command)
 }
 
 /*
- * Set s->trail to the parent's value of GITREACH_TRAIL, with words for this
- * process appended. If the parent's value is not well-formed, it is left out.
+ * Set s->trail to the value of GITREACH_TRAIL for the program to execute. The
+ * value counts how many times gitreach has executed stock Git, and then lists
+ * these processes and their executable files. This process is appended to the
+ * parent's value. A parent's value that is not well-formed is left out.
  */
 static int extend_trail(struct search *s, struct error *err)
 {

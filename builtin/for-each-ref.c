@@ -571,8 +571,8 @@ static void release(struct for_each_ref *f)
 
 /*
  * Returns whether an option may be --color, which only stock Git has. If so,
- * stock Git will run and print the warnings about names. So this command must
- * not print them.
+ * stock Git must run before this command parses the options. Otherwise both
+ * would print the warnings about ambiguous names in options such as --contains.
  */
 static bool wants_color(int argc, const char **argv)
 {

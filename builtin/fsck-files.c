@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fsck: checks the files of refs, packs and their side files,
- * multi-pack-indexes and commit-graphs. Finds files that are no objects among
- * the loose objects.
+ * multi-pack-indexes and commit-graphs. Also finds files in the directories of
+ * loose objects that are not loose objects.
  */
 #include <stdio.h>
 #include <stdlib.h>

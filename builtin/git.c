@@ -456,9 +456,9 @@ static bool opens_repo_first(const struct command *command,
 }
 
 /*
- * Returns whether GIT_SHALLOW_FILE is set, and the command's result depends on
- * the shallow boundary. Our commands read only the shallow file of the
- * repository, so stock Git runs these commands.
+ * Returns whether stock Git must run the command: GIT_SHALLOW_FILE is set, and
+ * the result depends on the shallow boundary. Our implementation ignores
+ * GIT_SHALLOW_FILE, and reads only the repository's own shallow file.
  */
 static bool needs_shallow_file(const struct command *command)
 {

@@ -340,10 +340,11 @@ static int probe_store(const struct daemon_settings *s,
 
 /*
  * Make the cache directory. Check that it belongs to the configured store, and
- * that the access keys for the store are known. When the configuration is read
- * again, no request is sent to the store. At a start, requests are sent only if
- * the store was never probed before. So the server can start and serve copies
- * while the store does not answer.
+ * that the access keys for the store are known. No request is sent to the
+ * store, with one exception: at a start, a service that has not passed the test
+ * of stores yet (stored_node_probe()) is tested. So while the store does not
+ * answer, the server can start and serve the local copies in the cache
+ * directory.
  */
 static int open_store(struct state *state, bool is_start,
 		      const struct daemon_report *report, struct error *err)

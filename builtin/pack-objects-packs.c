@@ -29,8 +29,8 @@ struct marks {
 	 */
 	enum rollup_part marked[2];
 	/*
-	 * true: it is an error if a pack's name is given twice, after different
-	 * characters
+	 * true: it is an error if the input lists a pack twice with different
+	 * meanings, for example as "-pack-1.pack" and as "pack-1.pack"
 	 */
 	bool once;
 };

@@ -132,9 +132,10 @@ static int unrecognized(const struct arg *arg)
 
 /*
  * Set the error that a field does not accept its argument. `from` points to the
- * unknown part of the argument. If an asterisk precedes the field's name, the
- * message shows it, as in stock Git's message about these fields. Returns the
- * error code.
+ * unknown part of the argument. If the field has an asterisk before its name,
+ * as in %(*refname), the message shows the asterisk. Stock Git does this for
+ * some fields only, and their parsers call this function. Returns the error
+ * code.
  */
 static int unrecognized_from(const struct arg *arg, const char *from)
 {

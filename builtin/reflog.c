@@ -139,9 +139,10 @@ static int check_storage(struct run *r)
 
 /*
  * Expires the reflog of a ref. If this fails, prints an error and sets r->code.
- * Returns 1 if no other reflog may be expired, as in stock Git: if the storage
- * of refs is damaged, or if --stale-fix is given and the error is not
- * ERR_DENIED (for example, the reflog is locked). Otherwise returns 0.
+ * Returns 1 if no other reflog may be expired, as in stock Git. This is so in
+ * two cases: the storage of refs is damaged; or --stale-fix is given, and
+ * expiring has failed with any error except ERR_DENIED (the reflog is locked).
+ * Otherwise returns 0.
  */
 static int expire_one(void *ctx, const char *name)
 {

@@ -52,9 +52,9 @@ void refs_report_looking(void *ctx, const char *at)
 	const char *git_dir = getenv("GIT_DIR");
 
 	/*
-	 * As in stock Git, a relative path is printed only for packed-refs. If
-	 * the user gave GIT_DIR as an absolute path, this path is absolute,
-	 * too.
+	 * As in stock Git, only the path of packed-refs is printed as a
+	 * relative path. If the user gave GIT_DIR as an absolute path, even the
+	 * path of packed-refs is absolute.
 	 */
 	if (!path || strncmp(at, "packed-refs file ", 17) != 0 ||
 	    (git_dir && *git_dir == '/'))

@@ -336,10 +336,11 @@ static bool needs_trees(const struct rev_list_run *r)
 }
 
 /*
- * Show an object that the walk over a tree has met. The filter does not apply
- * to wants. But if the walk meets a want as an entry of a tree, the filter
- * applies to this object, too. The entries of a tree are skipped only if they
- * cannot change the output.
+ * Show an object that the walk over a tree has met, if it passes the filter.
+ * Usually, wants are shown without being filtered. But a want that is met as an
+ * entry of another tree is filtered like other objects. Returns 1 if the walk
+ * may skip the entries of a tree, because they cannot change the output;
+ * otherwise 0 or a negative error code.
  */
 static int show_met(void *ctx, uint32_t obj_pos, enum object_type type,
 		    const char *path, size_t path_len, struct error *err)

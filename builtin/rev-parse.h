@@ -90,11 +90,12 @@ void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 			const struct oid *oid, const char *name);
 
 /*
- * Print a broken ref. Usually, the ref is printed like a revision whose id is
- * zero; the first `trim` bytes of the name are left out.
+ * Print a broken ref like a revision whose id is zero. The first `trim` bytes
+ * of the name are left out.
  *
- * With --symbolic-full-name or --abbrev-ref, prints the name if the value of
- * the ref is a zero id. Otherwise prints a warning.
+ * Exception: --symbolic-full-name or --abbrev-ref is given. Then only the name
+ * of the ref is printed if its value is a zero id. For any other broken ref, a
+ * warning is printed.
  */
 void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
 

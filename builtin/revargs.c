@@ -664,11 +664,11 @@ static int add_parents(struct rev_args *args, struct rev_list *list,
 }
 
 /*
- * Called if the parents of the revision f->name could not be added. Returns
- * ERR_MISSING if the name means a missing object, and sets args->absent to the
- * error "bad object <name>". Returns 0 if the object exists, or if the name
- * means no object. Returns another negative error code if the object cannot be
- * read.
+ * Called if the parents of the revision f->name could not be added. If the
+ * object of this name is missing, sets args->absent to the error "bad object
+ * <name>", and returns ERR_MISSING. Returns 0 if the object exists, or if the
+ * name cannot be resolved to an id. Returns another negative error code if the
+ * object cannot be read.
  */
 static int check_family(struct rev_args *args, const struct family *f,
 			struct error *err)

@@ -44,10 +44,10 @@ void serving_copy_close(struct serving_copy *c);
 const struct receive_target *serving_copy_target(const struct serving_copy *c);
 
 /*
- * Returns the repository to serve. Usually, this is `repo`. But a local copy of
- * a repository in a store was updated and opened a second time. If `repo` is
- * such a copy, returns the repository as it was opened the second time, which
- * is valid until serving_copy_close().
+ * Returns the repository to serve. If serving_copy_open() has updated a local
+ * copy of a repository in a store, this is the copy as it was opened again
+ * after the update; it is valid until serving_copy_close(). Otherwise returns
+ * `repo`.
  */
 const struct repo *serving_copy_repo(const struct serving_copy *c,
 				     const struct repo *repo);

@@ -24,9 +24,9 @@ static const char usage[] =
 
 /*
  * Parses "<n><unit>", and sets *out to the number of seconds. Returns 0 if *out
- * is set. Returns 1 if the text is not a number with at most one letter after
- * it; such a text may be a date. Returns ERR_INVALID if the unit is missing or
- * unknown, or if the number is too large.
+ * is set. Returns 1 if the text may be a date: its first character is no digit,
+ * or more than one character follows the number. Returns ERR_INVALID if the
+ * unit is missing or unknown, or if the number is too large.
  */
 static int parse_duration(int64_t *out, const char *text)
 {

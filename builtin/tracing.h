@@ -5,11 +5,12 @@
  * trace has the arguments, the names of the parent processes, the repository
  * and the exit code.
  *
- * The environment is read when the process starts. If a variable sets a target
- * of trace2, the configuration of the system and of the user is read at once,
- * too. Otherwise the configuration is read when our command opens a repository,
- * and has no effect without a repository. If stock Git runs the command, stock
- * Git reads the configuration and writes the trace.
+ * The environment is read when the process starts. If an environment variable
+ * names a target of trace2, the other settings of trace2 are read at once, too.
+ * Otherwise the settings trace2.* are read when our command opens a repository.
+ * Only the configuration of the system and of the user can set trace2.*.
+ * gitreach.requestLog is always read when a repository is opened. If stock Git
+ * runs the command, stock Git reads the configuration and writes the trace.
  */
 #ifndef BUILTIN_TRACING_H
 #define BUILTIN_TRACING_H
