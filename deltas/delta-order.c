@@ -41,7 +41,10 @@
  */
 #define FILE_SHIFT 14
 
-/* Minimum of the weight that a segment should have. */
+/*
+ * Minimum of the weight that a segment should have. The weight is the sum of
+ * the objects' sizes in bytes, plus WEIGHT_OF_OBJECT for each object.
+ */
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 
 /*
@@ -51,10 +54,10 @@
  */
 #define SPLIT_OBJECTS_MIN 8192
 /*
- * Objects of different names that have the same last characters (FILE_SHIFT)
- * are split earlier, so that several threads can search them: if the first
- * segment has twice its intended weight, and at least this number of objects or
- * this weight.
+ * A run of objects of different names that have the same last characters
+ * (FILE_SHIFT) is split sooner, so that several threads can search it. The
+ * condition: the first segment has twice its intended weight, and also
+ * SPLIT_FILES_MIN objects or the weight SPLIT_WEIGHT_MIN.
  */
 #define SPLIT_FILES_MIN 2048
 #define SPLIT_WEIGHT_MIN (UINT64_C(512) << 20)

@@ -18,10 +18,11 @@
 
 /*
  * The passes over the candidates of a delta search. Each pass has its own order
- * of candidates, but in all orders a base comes before its deltas. So several
- * passes together cannot make a cycle. DELTA_PASS_ROOTS and DELTA_PASS_ALL
- * split the candidates into the same segments (parts that are searched
- * independently).
+ * of candidates. But if a pass may make one of two objects a delta of the
+ * other, these two objects have the same order in all passes. A base comes
+ * before its deltas, so several passes together cannot make a cycle.
+ * DELTA_PASS_ROOTS and DELTA_PASS_ALL split the candidates into the same
+ * segments (parts that are searched independently).
  */
 enum delta_pass {
 	/* all objects that are stored whole, sorted by name */

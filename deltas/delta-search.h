@@ -22,8 +22,9 @@
  * of its window is not even read. So the cost of a search depends on the number
  * of new objects.
  *
- * If items have path hashes (object/path-group.h), these are used in place of
- * name hashes. If path hashes stand for whole paths, there are three passes
+ * Items may have path groups (object/path-group.h) in the field path_hash. With
+ * PATH_GROUP_COMPONENTS, the path group replaces the name hash as a key. With
+ * PATH_GROUP_PATH (a hash of the whole path), there are three passes
  * (delta-order.h).
  */
 #ifndef DELTAS_DELTA_SEARCH_H
@@ -108,12 +109,14 @@ int delta_search_remake(const struct packing_items *list, uint32_t item,
  * become a base again. A candidate that became a delta of the greatest depth
  * cannot be a base and does not enter the window.
  *
- * If objects have islands (islands/islands.h), the window has a part for the
- * objects of each layer that are in the tip island, and a part for the other
- * objects of each layer. Each part is as large as a whole window without
- * islands. A base must be in the tip island if its delta is, and in no later
- * layer. In one common part, the many old versions of files would push out the
- * newest versions, and these would find no bases.
+ * If objects have islands (islands/islands.h), the window has two parts for
+ * each layer of the new pack: one for the objects of the tip island, and one
+ * for all others. (The layers of a pack are: what HEAD reaches, what branches
+ * and tags add, and the rest.) Each part is as large as a whole window without
+ * islands. In one common part, the many old versions of files would push out
+ * the newest versions, and these would find no bases. A base must not be in a
+ * later layer than its delta. If the delta is in the tip island, its base must
+ * be, too.
  *
  * One window per thread.
  */

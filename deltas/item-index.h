@@ -12,9 +12,10 @@
 #include "deltas/items.h"
 
 /*
- * A table over all obj_pos if the list has at least one object in 64, else a
- * sorted array. So the memory for a small pack from a large repository depends
- * on the size of the pack. Threads may share the index.
+ * If at least one in 64 of all objects with an obj_pos is an item, the index is
+ * a table over all obj_pos; otherwise it is a sorted array of the items. So the
+ * memory for a small pack from a large repository depends on the size of the
+ * pack. Threads may share the index.
  */
 struct item_index {
 	/*

@@ -85,12 +85,12 @@ int pack_ids_check(const struct pack_ids *ids, uint32_t ids_pos,
 
 /*
  * A finer fanout over a table of ids, for code that looks up a great many ids.
- * The table divides the ids into ranges of about four ids, and holds the
- * position of the first id of each range. A lookup then reads one place of this
- * table and one place of the ids.
+ * The table divides the ids into ranges of two to four ids on average, and
+ * holds the position of the first id of each range. A lookup then reads one
+ * place of this table and one place of the ids.
  *
- * The cost is one pass over the ids (some 10 ns each), and four bytes for every
- * two to four ids. The table is immutable once made.
+ * The cost is one pass over the ids (some 10 ns each), and four bytes for each
+ * range. The table is immutable once made.
  */
 struct pack_idx_table {
 	const struct pack_ids *ids; /* borrowed */

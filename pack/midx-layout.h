@@ -48,8 +48,8 @@ struct pack_midx_layout {
 
 /*
  * Appends the bytes of a multi-pack-index to *out. Returns 0 or ERR_NOMEM.
- * After an error, *out is unchanged. If an order is written, the function needs
- * 16 bytes of memory per object.
+ * After an error, *out is unchanged. With layout->with_order, the function
+ * needs 16 bytes of memory per object.
  */
 int pack_midx_lay_out(struct buf *out, const struct pack_midx_layout *layout,
 		      struct pack_midx_written *written);

@@ -200,8 +200,8 @@ int found_add_sent(struct found *found, struct packing_items *items,
 
 /*
  * Append external delta bases to the items:
- * - the old versions of withheld objects, which are not copied
- *   (found->versions);
+ * - the old version of each withheld object (an object that is not copied) that
+ *   has no new delta yet (found->versions);
  * - the boundary objects whose key (kind_of()) is in `kinds`.
  *
  * An object that is written with this pack is not appended. `item_of`: an index

@@ -156,8 +156,8 @@ static const struct prepared_wants_of *next_answer(const struct extending *x,
 }
 
 /*
- * Make tips from those wants of the clone that are not wants of the prepared
- * answer.
+ * Add the wants of the clone to the tips of the walk, except those ids that the
+ * request of the prepared answer (a stored response) wants, too.
  */
 static int load_tips(struct extending *x, const struct prepared_wants_of *of,
 		     struct error *err)
@@ -309,8 +309,9 @@ static int walk_new(struct extending *x, struct error *err)
 
 /*
  * Search the history of the boundary commits for those wants of the prepared
- * answer (a stored response) that were not reached yet. For example, the branch
- * of such a want was moved forward to another commit of the answer.
+ * answer (a stored response) that were not reached yet. A want is found here
+ * if, for example, its branch was moved forward to another commit of the
+ * answer.
  */
 static int walk_old(struct extending *x, struct error *err)
 {

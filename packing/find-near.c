@@ -2,7 +2,8 @@
 /*
  * Answers a clone of depth 1 with the help of a prepared answer to a clone of
  * another commit. After a repack, pushes move the tip. The new tip's tree then
- * differs from the old tip's tree in a few paths:
+ * differs from the old tip's tree in a few paths. In this example, the numbers
+ * are objects:
  *
  *	                 old tip (prepared)     new tip
  *	a/file           1                      1
@@ -11,9 +12,10 @@
  *
  * The trees are compared, and only directories that differ are read. The
  * objects to send are those of the prepared answer, without objects that the
- * new tree lacks (3), and with new objects (2). An object may have lost a path
- * and still be at another path (1). So the prepared answer lists the objects
- * that are at several paths of its tree (trees/tree-tally.h).
+ * new tree lacks (object 3), and with new objects (object 2). An object may
+ * have lost a path and still be at another path (object 1). So the prepared
+ * answer lists the objects that are at several paths of its tree
+ * (trees/tree-tally.h).
  *
  * Exactly the objects of the new tip are sent. So an object that only the old
  * tip has is never sent to a client that may not see it. The old tip need not
@@ -176,8 +178,8 @@ static void add_commits(struct nearing *n)
 }
 
 /*
- * List the objects whose number of paths differs between the two trees, and the
- * two commits. Returns 0 or ERR_NOMEM.
+ * List the changed objects: the two commits, and each object that is at more
+ * paths in one of their two trees than in the other. Returns 0 or ERR_NOMEM.
  */
 static int list_changes(struct nearing *n)
 {
@@ -245,8 +247,8 @@ static void match_place(struct nearing *n, const struct prepared_place *place,
 
 /*
  * Set found->packed to the objects of the prepared answer, and match them with
- * the changed objects. Returns 1 if this was done, 0 if the order of the pack
- * is wrong, or ERR_NOMEM.
+ * the changed objects. Returns 1 if this was done, 0 if the reverse index of
+ * the pack is wrong, or ERR_NOMEM.
  */
 static int load_answer(struct nearing *n)
 {
@@ -307,9 +309,9 @@ static bool is_proved(struct nearing *n)
 
 /*
  * Add an object that is in the pack of the prepared answer, but not in the
- * answer. For objects outside of the answer, the order of the pack must be
- * checked first. Returns 1 if the object was added, 0 if the order is wrong, or
- * ERR_NOMEM.
+ * answer. Only the answer's part of the pack's reverse index was checked so
+ * far, so the whole reverse index is checked now. Returns 1 if the object was
+ * added, 0 if the reverse index is wrong, or ERR_NOMEM.
  */
 static int send_packed_too(struct nearing *n, const struct walk_item *item,
 			   uint32_t idx_pos)
@@ -325,8 +327,9 @@ static int send_packed_too(struct nearing *n, const struct walk_item *item,
 
 /*
  * Add an object that the prepared answer (a stored response) lacks. Returns 1
- * if it was added, or ERR_NOMEM. Returns 0 if the object does not exist, or if
- * the pack has the object but the order of the pack is wrong.
+ * if it was added, or ERR_NOMEM. Returns 0 in two cases: the object does not
+ * exist; or it is in the pack of the answer, and the reverse index of this pack
+ * is wrong.
  */
 static int send_too(struct nearing *n, const struct tree_tally_row *row)
 {

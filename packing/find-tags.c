@@ -279,9 +279,9 @@ static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
  * sent.
  *
  * With found->near (a prepared answer to a similar request), t->few lacks the
- * objects of this answer. So the function first makes sure that the answer does
- * not have the target. This is so if the file of prepared answers lists the
- * tag, and the answer does not send it.
+ * objects of this answer. So it must also be certain that the answer lacks the
+ * target. This is certain in one case: the file of prepared answers lists the
+ * tag, but not among the tags that the answer sends.
  */
 static bool is_unsent(const struct tagging *t, const struct packing_tag *tag)
 {

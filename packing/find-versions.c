@@ -113,12 +113,15 @@ struct candidate {
 	/* number of inflated bytes of the object */
 	uint64_t size;
 	/*
-	 * Number of stored bytes that are sent if no new delta is made. If the
-	 * object has a kept delta (stored by a repack), these are the bytes of
-	 * this delta; otherwise the bytes of the object, which is stored whole.
-	 * 0: the object is an orphan (a delta whose base is not sent), so its
-	 * stored bytes cannot be sent; or note_kept() has added the candidate,
-	 * which is always sent as its kept delta.
+	 * Number of stored bytes that a new delta would replace:
+	 * - if the object has a kept delta (stored by a repack): the bytes of
+	 *   this delta;
+	 * - otherwise, if the object is stored whole: its stored bytes;
+	 * - otherwise 0: the object is an orphan (a delta whose base is not
+	 *   sent), so its stored bytes cannot be sent.
+	 *
+	 * Also 0 for candidates that note_kept() has added. They are always
+	 * sent as their kept deltas.
 	 */
 	uint64_t stored;
 	/*

@@ -464,8 +464,8 @@ static int find_by_preparation(struct finding *g, struct error *err)
 /*
  * The receiver may have offered to get a pack from another place. If no
  * prepared answer (stored response) is used, tell the receiver now that no pack
- * is left out. Without this message, the receiver would see no progress.
- * Returns 0 or the error of tell().
+ * is left out. The message is part of the response's beginning, and progress
+ * can be sent only afterwards. Returns 0 or the error of tell().
  */
 static int tell_none(struct finding *g, struct error *err)
 {
@@ -585,8 +585,9 @@ static bool has_some(const struct found *f, const struct odb_pack *pack)
 }
 
 /*
- * Divide the objects that a walk has found into a set and a list, as a bitmap
- * query does. Returns 0 or ERR_NOMEM.
+ * Divide the objects that a walk has found, as a bitmap query does: objects of
+ * the largest pack become bits of f->packed, and all others stay in the list
+ * f->objects. Returns 0 or ERR_NOMEM.
  */
 static int split_packed(struct found *f, struct error *err)
 {

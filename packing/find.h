@@ -83,9 +83,10 @@ struct found {
 	/* owned: all objects to send that are not in `packed` */
 	struct walk_items objects;
 	/*
-	 * Owned: the objects of `packed`, with their types and names, if they
-	 * were found without a bitmap index (`pb` is NULL). With `near`, only
-	 * those objects that the answer `near` lacks.
+	 * Owned: objects of `packed`, with their types and names. After a walk
+	 * (`pb` and `near` are NULL): all objects of `packed`. If `near` is
+	 * set: only those that the prepared answer `near` lacks. Otherwise
+	 * empty.
 	 */
 	struct walk_items walked;
 	/* Owned: the objects in the trees of the commits in `boundary`. */
@@ -327,12 +328,12 @@ int found_add_bases(struct found *found, struct packing_items *items,
 		    struct error *err);
 
 /*
- * Append objects of the newest wanted trees to `items`, as delta bases that are
- * not written as items (external bases). These objects are sent as well:
- * is_sent() must be true for each, which means that its stored bytes are copied
- * to this pack. Only objects that share type and name hash with an item that
- * will be deflated anew are appended. If fewer than two commits are sent,
- * nothing is done. Returns 0 or a negative error code.
+ * Append objects of the newest wanted trees to `items`, as external delta
+ * bases: items that are not written. The new pack gets the bytes of these
+ * objects in another way, as copies of stored bytes. So only objects for which
+ * is_sent() returns true are appended, and only those that share type and name
+ * hash with an item that will be deflated anew. If fewer than two commits are
+ * sent, nothing is done. Returns 0 or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,

@@ -255,10 +255,10 @@ static int plan_chains(struct plan *p, struct error *err)
 }
 
 /*
- * If islands forbid the stored delta base of an object, mark the object, so
- * that the delta search looks for another base. Also mark the whole object at
- * the end of the object's delta chain. This whole object is usually an older
- * version.
+ * If islands forbid the stored delta base of an object, mark two objects, so
+ * that the delta search tries them again: the object itself, and the whole
+ * object at the end of its stored delta chain. The search may then make either
+ * of the two a delta of the other.
  */
 static void retry_refused(const struct plan *p)
 {

@@ -40,10 +40,11 @@ struct plan_options {
 	 */
 	uint32_t settled_min;
 	/*
-	 * Returns whether an object that is not an item may be a delta base.
-	 * `odb_pos` may be the position of any copy. The object may be a base
-	 * if the receiver of a thin pack has it, or if the new pack contains it
-	 * already. NULL: no object may. Several threads call this function.
+	 * Returns whether an object that is not an item may be a delta base. It
+	 * may be one if the receiver of a thin pack has the object, or if the
+	 * new pack gets it without an item (in a copied run of stored bytes).
+	 * `odb_pos` may be the position of any copy. NULL: no such object may
+	 * be a base. Several threads call this function.
 	 */
 	bool (*is_base)(void *ctx, uint32_t odb_pos);
 	void *base_ctx;

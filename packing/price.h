@@ -18,16 +18,16 @@
 #include "walk/filter.h"
 
 /*
- * Returns the price of finding the objects of a request by a walk.
- * `object_nr`: objects in packs of the repository.
+ * Returns the price (microseconds of CPU time) of finding the objects of a
+ * request by a walk. `object_nr`: objects in packs of the repository.
  */
 uint64_t packing_price_walk(const struct packing_request *request,
 			    const struct bitmap_plan *plan, uint32_t object_nr);
 
 /*
- * Returns the price of applying a filter to objects that a bitmap index has
- * found. Only the filter blob:limit has a price. For other filters, and for
- * NULL (no filter), returns 0.
+ * Returns the price (microseconds of CPU time) of applying a filter to objects
+ * that a bitmap index has found. Only the filter blob:limit has a price. For
+ * other filters, and for NULL (no filter), returns 0.
  */
 uint64_t packing_price_filter(const struct filter *filter, uint64_t object_nr);
 
@@ -40,23 +40,32 @@ uint64_t packing_stored_len(const struct bitmap_space *space,
 			    const struct bitset *packed);
 
 /*
- * Returns the price of copying the stored bytes of the objects of a set of
- * bits. packing_stored_len() estimates the number of bytes.
+ * Returns the price (microseconds of CPU time) of copying the stored bytes of
+ * the objects of a set of bits. packing_stored_len() estimates the number of
+ * bytes.
  */
 uint64_t packing_price_spans(const struct bitmap_space *space,
 			     const struct bitset *packed);
 
-/* Returns the price of a request that sends `item_nr` objects one by one. */
+/*
+ * Returns the price (microseconds of CPU time) of a request that sends
+ * `item_nr` objects one by one.
+ */
 uint64_t packing_price_items(size_t item_nr);
 
-/* Returns the price of a delta search and of deflating `len` bytes. */
+/*
+ * Returns the price (microseconds of CPU time) of searching deltas for `len`
+ * bytes of objects, and of deflating these bytes.
+ */
 uint64_t packing_price_deflate(uint64_t len);
 
 /*
- * Asks for admission, if the options have a callback for admission. A price
- * above an hour counts as an hour. *threads becomes the number of threads that
- * the work may use; 0: as many as processors. Returns 0 or a negative error
- * code.
+ * Asks the server whether expensive work may begin
+ * (options->admission->admit()). If there is no such callback, the work may
+ * always begin. `price_us`: estimated CPU time of the work, in microseconds;
+ * the callback gets an hour at most. *threads becomes the number of threads
+ * that the work may use; 0: as many as processors. Returns 0 or a negative
+ * error code.
  */
 int packing_admit(unsigned *threads, const struct packing_send_options *options,
 		  uint64_t price_us, struct error *err);

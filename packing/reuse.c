@@ -113,8 +113,9 @@ static int take_as_is(struct reuse *u, uint64_t off, uint64_t end,
 }
 
 /*
- * Write an entry with a new header. If the header has another length, the next
- * entry starts a segment.
+ * Write an entry with a new header. If the new header is longer or shorter than
+ * the old one, the bytes after it are shifted, so the next entry starts a
+ * segment (struct reuse_segment: bytes with the same shift).
  */
 static int take_with_header(struct reuse *u, uint64_t off, uint64_t end,
 			    size_t old_header_len,

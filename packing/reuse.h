@@ -115,10 +115,11 @@ struct reuse_part {
 };
 
 /*
- * Prepare the part of one pack for about `look_ups` look-ups. Returns 0 if the
- * part is ready, 1 if the bit space contradicts the pack (copy nothing from the
- * pack), or ERR_NOMEM. Cost: O(objects of the pack); less if all objects have
- * bits and look-ups are few.
+ * Initialise *part for copying objects of one pack of the bit space.
+ * `look_ups`: about how many objects will be looked up. Returns 0 if *part is
+ * ready, 1 if the bit space contradicts the pack (copy nothing from the pack),
+ * or ERR_NOMEM. Cost: O(objects of the pack); less if all objects have bits and
+ * look-ups are few.
  */
 int reuse_part_init(struct reuse_part *part, const struct bitmap_space *space,
 		    const struct bitmap_space_part *bits, size_t look_ups,

@@ -139,9 +139,11 @@ struct packing_request {
 	 */
 	const struct filter *filter;
 	/*
-	 * true: a walk may also leave out a want that is the root tree of a
-	 * commit or an entry of a want before it, as pack-objects of stock Git
-	 * does. false, for all fetches: each want is sent.
+	 * Normally, each want is sent, even if it does not pass the filter.
+	 * true: as in pack-objects of stock Git, a walk filters two kinds of
+	 * wants like other objects: the root trees of listed commits, and
+	 * entries of an earlier wanted tree. false, for all fetches: each want
+	 * is sent.
 	 */
 	bool filter_nested;
 	const struct packing_elsewhere *elsewhere; /* NULL: none */

@@ -113,7 +113,9 @@ struct keeping {
 	struct keep_row *rows; /* owned */
 	size_t row_nr, row_alloc;
 	/*
-	 * The first `dropped_nr` rows are dropped deltas, sorted by cmp_rows().
+	 * The first `dropped_nr` rows are deltas that older packs store and
+	 * that the new pack does not get (dropped_deltas_find()). They are
+	 * sorted by cmp_rows().
 	 */
 	size_t dropped_nr;
 	/* number of bytes of the zlib streams of all rows */
@@ -251,8 +253,9 @@ static int list_pairs(struct keeping *k, const struct keep_trees *trees,
 }
 
 /*
- * If a pair is listed for several steps, keep only the pair with the smallest
- * step. Returns 0 or ERR_NOMEM.
+ * If several older trees have the same pair of a new and an old version, keep
+ * only the pair of the newest of these trees (the smallest step). Returns 0 or
+ * ERR_NOMEM.
  */
 static int unify_pairs(struct keeping *k)
 {
@@ -757,9 +760,10 @@ out:
 }
 
 /*
- * Inflate a whole copy: an object that `row`, a row of the file of kept deltas,
- * stores whole. The type of the object comes from a pack. Returns 1 if the copy
- * was inflated, 0 if no pack has the object, or a negative error code.
+ * Inflate a whole copy: the row `row` of the file of kept deltas has a complete
+ * object in place of a delta. The type of the object comes from a pack. Returns
+ * 1 if the copy was inflated, 0 if no pack has the object, or a negative error
+ * code.
  */
 static int inflate_copy(struct odb_object *made, struct buf *bytes,
 			const struct kept_delta *row, struct odb_reader *reader,

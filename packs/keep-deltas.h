@@ -218,9 +218,10 @@ struct keep_copies_options {
 	 */
 	uint64_t cost_max;
 	/*
-	 * Receives each copy. `made` is the malloc()ed zlib stream of a new
-	 * copy; the callback owns the stream if it returns 0. `made` is NULL if
-	 * the stream borrows from `old`. Returns 0 or ERR_NOMEM.
+	 * Receives each copy. If the copy is new, `made` is its malloc()ed zlib
+	 * stream, which the callback owns if it returns 0. If the copy is from
+	 * the file `old`, `made` is NULL, and copy->stream points into this
+	 * file. Returns 0 or ERR_NOMEM.
 	 */
 	int (*add)(void *ctx, const struct kept_delta *copy, uint8_t *made);
 	void *ctx;

@@ -152,7 +152,10 @@ struct chain_removal {
 	 * too. NULL: no layer is kept.
 	 */
 	const struct odb_midx *top;
-	/* names of packs: the files of layers are searched for these names */
+	/*
+	 * names of packs: if a layer of the chain has one of these packs, the
+	 * chain is removed
+	 */
 	const struct named_packs *any;
 	struct error *err;
 };

@@ -105,11 +105,12 @@ struct filter_split {
 
 /*
  * Set in *passed the bits (obj_pos) of the found objects that pass the filter.
- * Wants pass as in walk_enumerate(). If the filter needs paths, objects that a
- * promisor pack names always pass too, because their paths are unknown. *passed
- * must be initialised; release it in any case. Returns 0 or a negative error
- * code. Cost: one look-up for each object if the filter needs types and sizes;
- * a second walk if the filter needs paths or if filtered_may_nest() is true.
+ * Wants pass without being filtered, with the same exceptions as in
+ * walk_enumerate(). If the filter needs paths, objects that a promisor pack
+ * names pass, because their paths are unknown. *passed must be initialised;
+ * release it in any case. Returns 0 or a negative error code. Cost: one look-up
+ * for each object if the filter needs types and sizes; a second walk if the
+ * filter needs paths or if filtered_may_nest() is true.
  */
 int filter_split_passed(struct bitset *passed, const struct filter_split *split,
 			const struct filter *filter, struct error *err);

@@ -48,7 +48,7 @@ static bool is_asked_twice(const struct preparing *p)
 
 /*
  * Complete the last request in the list after its wants were added. Remove the
- * request if it has no wants, or the wants of an earlier request. Returns 0 or
+ * request if it has no wants, or if it equals an earlier request. Returns 0 or
  * ERR_NOMEM.
  */
 static int settle(struct preparing *p)

@@ -10,9 +10,9 @@
 #include "trees/tree-tally.h"
 
 /*
- * Maximum number of paths in a tree, for each object of the answer. In a tree
- * with more paths, nearly all objects are repeated, so the list of repeated
- * objects would be as long as the tree. The tree is not described then.
+ * Maximum number of paths in a tree, for each object of the answer. A tree with
+ * more paths is not described. The description lists all objects that are at
+ * several paths, so it could be nearly as long as the tree.
  */
 #define PATHS_MAX 2
 

@@ -251,8 +251,9 @@ static size_t list_wants(struct oid *out, const struct prepared_wants *wants,
 }
 
 /*
- * Check one answer of the file of wants: its wants must be those of the request
- * in the file of prepared answers. Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * Check the ids that objects/info/prepared-wants lists as the wants of one
+ * prepared answer. The file of prepared answers has a hash of the wants, and
+ * the hash of these ids must be equal. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int verify_wants_of(const struct prepared *file,
 			   const struct prepared_wants *wants,

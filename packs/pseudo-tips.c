@@ -35,7 +35,8 @@ struct named_value {
 	uint32_t commit_nr;
 	/*
 	 * indexed by enum pseudo_class: whether the object was added to the
-	 * class already; used only if no sections are configured
+	 * class already; used only if the configuration has no sections
+	 * bitmapPseudoMerge.<name>
 	 */
 	bool in_class[PSEUDO_OTHERS + 1];
 };
