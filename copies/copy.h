@@ -83,8 +83,8 @@ int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 
 /*
  * Makes the next refresh ask the store whether it still has exactly the
- * generation of the copy. Without this question, a store that was emptied would
- * seem up to date, because it has no newer generation.
+ * generation of the copy. Without this question, a copy would seem up to date
+ * after the store was emptied, because the store has no newer generation.
  */
 void stored_copy_doubt(struct stored_copy *copy);
 

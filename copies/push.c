@@ -54,8 +54,8 @@ struct stored_push {
 	 */
 	uint64_t old_made;
 	/*
-	 * owned, with their paths: the uploaded files, as long as no record
-	 * names them
+	 * owned, with the paths in the elements: the files that this push has
+	 * uploaded; emptied when a record names them
 	 */
 	struct generation_upload *uploads;
 	size_t upload_nr, upload_alloc;
@@ -569,13 +569,14 @@ static struct generation_change make_ref_change(struct publishing *p)
 /* ---- the relay */
 
 /*
- * Finds out whether the relay has made the record of a change before the relay
- * ended. No other record can name the uploaded files of the change. So the
- * record was made if the newest generation has one of these files.
+ * Called if the relay has ended before it answered. Finds out whether the relay
+ * has made the record of a change. Only this push knows the files that it has
+ * uploaded, so only its own records can name them. So the record was made if
+ * the newest generation has one of these files.
  *
  * Returns a value of generation_commit_result. The value is GENERATION_UNKNOWN
- * in two cases: the change has no uploaded files; or an earlier record of this
- * push may have the same files, but it is not known whether that record was
+ * in two cases: the change has no uploaded files; or this push has sent an
+ * earlier record with the same files, and it is unknown whether that record was
  * made.
  */
 static int find_passed(const struct stored_push *push,

@@ -84,11 +84,12 @@ int stored_push_upload(void *push, const char *dir, struct error *err);
  * is rejected. If no change remains, or no ref gets another value, no record is
  * made. The first record of the push also has the uploaded files.
  *
- * Returns 0 if the changes were made, even if the copy could not be advanced:
- * the next refresh tries that again. Returns ERR_INVALID if a rejection fails
- * the transaction, ERR_PEER if it is unknown whether the refs were changed, or
- * another negative error code. *err has a message for the client. Has the type
- * of ref_transaction_options.publish.
+ * Returns 0 if the changes that were not rejected were made, even if the copy
+ * could not be advanced: the next refresh tries that again. Returns ERR_INVALID
+ * if a change was rejected and the transaction may not continue without it
+ * (keep_going). Returns ERR_PEER if it is unknown whether the refs were
+ * changed, or another negative error code. *err has a message for the client.
+ * Has the type of ref_transaction_options.publish.
  */
 int stored_push_publish(void *push, struct ref_transaction *tx,
 			struct error *err);

@@ -497,10 +497,11 @@ static bool is_fanout(const char *name)
 }
 
 /*
- * Returns whether a file below "objects/" can give the copy objects that its
- * generation r->g does not have. Such a file is the list of alternates, a file
- * of a pack that r->g lacks, or any other file that a generation can have and
- * that r->g lacks, for example a multi-pack-index or commit-graph.
+ * Returns whether a file below "objects/" may let readers of the copy find
+ * objects that are not in its generation r->g. There are three kinds of such
+ * files: the list of alternates; a file of a pack that r->g lacks; and any
+ * other file that r->g lacks but generations may have, for example a
+ * multi-pack-index.
  */
 static bool gives_objects(const struct visit *v, const char *path)
 {

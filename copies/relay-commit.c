@@ -39,9 +39,9 @@ struct relay_repository {
 	 */
 	struct stored_finder finder;
 	/*
-	 * The base is the generation after which the next record is made. This
-	 * is the time (sys_clock_ns()) at which it was last certain that the
-	 * store has the base: this relay made the base, or the store proved
+	 * When (sys_clock_ns()) it was last certain that the store has the
+	 * base, the generation after which the next record is made. It is
+	 * certain when this relay makes the base, and when the store proves
 	 * that it has the base.
 	 */
 	uint64_t proved_ns;

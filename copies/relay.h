@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The relay of a cache directory (store/relay.h): it answers the processes that
- * receive pushes into local copies.
+ * The relay of a cache directory (store/relay.h): it sends requests to the
+ * store for the processes that receive pushes into local copies.
  *
  *	<dir>/relay    the socket file; a new relay replaces it
  *
  * A thread answers each connection. The relay has no state that must survive
- * it: if it ends, the other processes send their requests themselves.
+ * it: if it ends, the other processes send their requests to the store
+ * themselves.
  */
 #ifndef COPIES_RELAY_H
 #define COPIES_RELAY_H
@@ -72,8 +73,8 @@ void stored_relay_close(struct stored_relay *relay);
 
 /*
  * Inside the relay of a node: makes the records of pushes. Pushes to one
- * repository that wait at the same time get one record. The next record does
- * not wait until the copy is advanced.
+ * repository that wait at the same time get one record. While the copy is
+ * advanced to this record, the relay may already make the next record.
  *
  *	process                             relay
  *	writes its files

@@ -285,8 +285,10 @@ struct sum {
 };
 
 /*
- * Adds the size and the time of an entry to the sum. A file with several hard
- * links is left out, because it is counted as a file of the cache.
+ * Adds the size of an entry, and of everything below it, to sum->bytes. Raises
+ * sum->newest_ns to their newest modification time. The size of a file with
+ * several hard links is not added, because it is counted as a file of the
+ * cache.
  */
 static int add_up(void *ctx, const char *name)
 {

@@ -477,8 +477,9 @@ int generation_collect(struct generation_garbage *out,
 	}
 	generation_release(&newest);
 	/*
-	 * Search for the newest record again, because this must happen after
-	 * the time was asked.
+	 * Search for the newest record again, because records must be read
+	 * after the store was asked for its time: a file that is old at that
+	 * time then has its record already, or never gets one.
 	 */
 	if (!ret)
 		ret = generation_newest(&newest, place, number, err);

@@ -12,11 +12,13 @@
  *	      after CREATE_TRIES ---------------------------> UNKNOWN
  *
  * A put whose answer is lost may take effect later. So the same bytes are put
- * again. In a directory, a power loss can remove a record that was read. So
- * even a record with our token counts as durable only if the store has refused
- * our put because the name is taken. The next number is tried only if the
- * record of this number was read and has another token. Then no earlier put of
- * ours can take effect any more, because names of records stay taken.
+ * again. A record that was read may not be durable: in a store in a directory,
+ * a power loss can remove it. But if a put is refused because the name is
+ * taken, the record of this name is durable (filestore_put()). So a record with
+ * our token counts as COMMITTED only after such a put. The next number is tried
+ * only if the record of this number was read and has another token. Then no
+ * earlier put of ours can take effect any more, because names of records stay
+ * taken.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -409,9 +411,10 @@ static int look_at(struct commit *c)
 		return STORE_AMBIGUOUS;
 	if (c->found.is_retired)
 		/*
-		 * A retired record has no token. Records are retired only long
-		 * after they were made. So if no change of ours is older than
-		 * its session_ns, another process made this record.
+		 * A retired record has no token. A record is retired only when
+		 * it is older than the grace of a garbage collection, and the
+		 * grace is longer than session_ns. So if none of our changes is
+		 * older than session_ns, this record is not ours.
 		 */
 		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
 	return memcmp(c->found.token, c->next.token, sizeof(c->next.token))

@@ -133,8 +133,9 @@ int generation_is_newest(bool *out, const struct generation_place *place,
  * Returns 0 if the store has the record, even if it was retired meanwhile.
  * Returns STORE_ABSENT, with the reason in *err, if the store does not have it.
  * Returns STORE_UNAVAILABLE or a negative error code if the store cannot tell.
- * Sends one request for a few bytes. If these bytes differ, sends a second
- * request.
+ * Sends one request for the first bytes of the record. If they are not those of
+ * `known`, sends a second request for the whole record, which may be a retired
+ * one.
  */
 int generation_prove(const struct generation_place *place,
 		     const struct generation *known, struct error *err);

@@ -247,9 +247,9 @@ int filestore_head(struct filestore *store, struct filestore_info *info,
  *
  * Returns 0 if the file is written and durable, STORE_AMBIGUOUS,
  * STORE_UNAVAILABLE, or a negative error code. Returns STORE_CONFLICT if the
- * condition is false. For STORE_REPLACE, a file that does not exist is a
- * conflict too. After STORE_CONFLICT, the file that already has this name is
- * durable.
+ * condition is false: for STORE_CREATE, the name is taken; for STORE_REPLACE,
+ * the file has another entity tag or does not exist. If there is a file of this
+ * name when STORE_CONFLICT is returned, that file is durable.
  */
 int filestore_put(struct filestore *store, char *etag, const char *name,
 		  const void *bytes, size_t len,

@@ -12,8 +12,8 @@
  *	file:///<directory>
  *	s3://<bucket>[/<prefix>]
  *
- * For "s3", `settings` has everything but the bucket, the prefix and the keys.
- * If settings->keys is NULL, the keys are those of the process
+ * For "s3", the bucket and the prefix come from the URL, and everything else
+ * from `settings`. If settings->keys is NULL, the keys of the process are used
  * (store_keys_find()). Returns 0 with *out owned by the caller
  * (filestore_close()), ERR_INVALID if the URL has another form, or an error of
  * the function that opens this kind of store.

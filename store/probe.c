@@ -24,10 +24,11 @@ struct probe {
 static const struct filestore_condition create = {STORE_CREATE, NULL};
 
 /*
- * Returns the result of the probe after a request with the result `ret`, which
- * the promise `what` excludes. A request that failed proves nothing: returns a
- * negative `ret` as it is, and STORE_UNAVAILABLE for STORE_AMBIGUOUS. Otherwise
- * the store has broken the promise: returns ERR_UNSUPPORTED with a message.
+ * Returns the result of the probe after a request had the unexpected result
+ * `ret`. If the request failed, this proves nothing: returns a negative `ret`
+ * and STORE_UNAVAILABLE as they are, and STORE_UNAVAILABLE for STORE_AMBIGUOUS.
+ * Otherwise the store has broken a promise: returns ERR_UNSUPPORTED with the
+ * message `what`, for example "a file can be created twice".
  */
 static int wrong(const struct probe *p, int ret, const char *what)
 {

@@ -188,9 +188,10 @@ static int describe(struct error *err, enum error_code code, const char *what,
 
 /*
  * Handles status 404. Returns STORE_ABSENT if the file does not exist,
- * otherwise ERR_INVALID. Only the code in the answer proves that the file does
- * not exist. The bucket or the account may be missing instead, or a proxy may
- * have sent its own page.
+ * otherwise ERR_INVALID. The status proves nothing: the bucket or the account
+ * may be missing instead, or a proxy may have sent its own page. The error code
+ * in the body, such as NoSuchKey, proves that the file does not exist. An
+ * answer to HEAD has no body, so its status has to suffice.
  */
 static int not_found(const struct s3_call *call, const struct client_answer *a,
 		     const struct s3_error *e, struct error *err)

@@ -64,7 +64,10 @@ static int append_utf8(struct buf *out, uint32_t c)
 	return buf_append(out, bytes, len);
 }
 
-/* Reads the digits of a numeric character. Returns whether they are valid. */
+/*
+ * Reads the digits of a numeric character reference, such as "65" of "&#65;" or
+ * "x41" of "&#x41;". Returns whether they are valid.
+ */
 static bool read_number(uint32_t *out, const char *p, size_t len)
 {
 	unsigned base = 10;

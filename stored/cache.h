@@ -7,12 +7,12 @@
  *	<dir>/file/<2 digits>/<62 digits of the SHA-256>[x]    read-only content
  *	<dir>/file/<2 digits>/tmp_XXXXXX                       not complete yet
  *
- * The name of a file depends only on the content. So a file never changes, and
- * generations and repositories can share it. A file appears complete or not at
- * all, also after a power loss. So threads and processes can use one directory
- * without a lock. If two of them download one file, the second rename replaces
- * the file by equal content. "x" marks executable files, because hard links
- * share the permissions.
+ * The name of a file is the hash of its content. So a file never changes, and
+ * generations and repositories can share it. Executable files have an "x" after
+ * the hash, because hard links share the permissions. A file appears complete
+ * or not at all, also after a power loss. So threads and processes can use one
+ * directory without a lock. If two of them download one file, the second rename
+ * replaces the file by equal content.
  *
  * If the link count of a file is 1, no repository uses the file, so it may be
  * removed at any time. Processes that have it open can still read it, and the
@@ -138,9 +138,9 @@ int stored_cache_lay_out(struct stored_cache *cache, const char *dir,
 /*
  * Downloads files of a generation into the cache, on several threads.
  *
- *	side bundle -> parts of it -> the cache      if several small files
- *	packs, large files ---------> the cache      are missing
- *	small files ----------------> the cache      otherwise
+ *	packs, large files ---------> the cache
+ *	small files ----------------> the cache      if few are missing
+ *	side bundle -> small files -> the cache      if several are missing
  */
 
 /* What to download. Everything is borrowed. */

@@ -137,11 +137,11 @@ static void choose_bundle(struct gathering *g)
 }
 
 /*
- * Adds missing files to the download tasks. A record lists its side bundle
- * after the files in the bundle, and before the files of later pushes. With
- * `from_bundle`, adds the files that are listed before the bundle and that a
- * bundle may contain: they are probably in it. Otherwise adds all other missing
- * files.
+ * Adds missing files to the download tasks: with `from_bundle`, those that are
+ * probably in the side bundle g->bundle; otherwise all others. A record lists
+ * its side bundle after the files in the bundle, and before the files of later
+ * pushes. So a file is probably in the bundle if it is listed before the bundle
+ * and a bundle may contain it.
  */
 static void list_tasks(struct gathering *g, bool from_bundle)
 {

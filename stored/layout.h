@@ -25,7 +25,8 @@
  * stored_stage_make() makes are allowed. The check is necessary because an
  * attacker who can write to the store can choose the paths in a record. A file
  * "commondir" or "objects/info/alternates" would give access to other
- * repositories. stored_layout_make() itself makes files such as "HEAD".
+ * repositories. Files such as "HEAD" are not allowed either, because
+ * stored_layout_make() makes them itself.
  */
 bool stored_layout_allows(const char *path);
 

@@ -7,8 +7,9 @@
  *	one more pack                      objects that are reachable from refs
  *	                                   and not in these packs: loose ones,
  *	                                   and those of alternates
- *	multi-pack-index, commit-graph,    links, if they refer to nothing that
- *	objects/info/prepared, deltas      is not in the packs
+ *	multi-pack-index, commit-graph     links, if all packs and commits that
+ *	                                   they list are in the stage
+ *	objects/info/prepared, deltas      links
  *	reftable/<name>                    all refs and HEAD, of one moment
  *	config                             that of the source, with refs in
  *	                                   tables

@@ -74,10 +74,9 @@ struct stored_changes {
 
 /*
  * Finds the refs that differ between two generations; `before` is NULL for a
- * repository that did not exist. If both generations have the same tables, only
- * refs that records after `before` have updated can differ, so only these are
- * compared. Otherwise all refs are compared. Release *out in any case. Returns
- * 0 or a negative error code.
+ * repository that did not exist. If both generations have the same tables,
+ * compares only the refs that were updated after `before`. Otherwise compares
+ * all refs. Release *out in any case. Returns 0 or a negative error code.
  */
 int stored_changes_find(struct stored_changes *out, struct stored_cache *cache,
 			const struct generation_place *place,

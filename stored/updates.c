@@ -187,8 +187,8 @@ static uint32_t block_size(const struct stack *s, const struct generation *g)
 			size = need;
 	}
 	/*
-	 * The cast is safe: the size is bounded by two texts of
-	 * GENERATION_TEXT_MAX.
+	 * The cast is safe: the name and the target of a ref have at most
+	 * GENERATION_TEXT_MAX bytes each.
 	 */
 	return (uint32_t)size;
 }
