@@ -574,8 +574,9 @@ int admission_pressure_parse(const char *text, size_t len)
 	if (len < at || memcmp(text, pressure_prefix, at) != 0)
 		return -1;
 	/*
-	 * Read up to the second digit after the point, as the kernel writes it.
-	 * The highest value is 100.00.
+	 * The kernel writes a percentage with two digits after the point. The
+	 * loop ends after these two digits. The highest value is 100.00: then
+	 * `value` is 10000.
 	 */
 	for (; at < len && value <= 10000 && digits < 2; at++) {
 		if (text[at] == '.' && digits < 0) {

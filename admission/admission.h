@@ -114,7 +114,7 @@ void admission_resume(struct admission_pass *pass);
  */
 void admission_yield(struct admission_pass *pass);
 
-/* Returns whether any ticket waits, without a lock. Pushes do not count. */
+/* Returns whether any ticket waits that is not a push. Takes no lock. */
 bool admission_has_queue(const struct admission *a);
 
 /*

@@ -436,9 +436,9 @@ unsigned admission_queue_ahead(const struct admission_queue *q, int nr)
 
 	/*
 	 * Flows (the requests of one principal in one network) take turns.
-	 * `before` tickets of t's own flow run before `t`. In this time each
-	 * other flow gets as many turns, or one more if it has had less
-	 * service.
+	 * `before` is the number of tickets of t's own flow that run before
+	 * `t`. Until `t` runs, each other flow gets at most `before` turns, or
+	 * one more if it has had less service.
 	 */
 	for (unsigned i = 0; !t->is_push && i < q->account_end; i++) {
 		const struct admission_account *a = &q->accounts[i];

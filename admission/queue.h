@@ -15,16 +15,18 @@
  *	          '----------------resume-------------'
  *
  * Order: start-time fair queuing on two levels (Goyal, Vin, Cheng 1996). Each
- * network, and each principal in a network, has a virtual time: the service
- * that it has had. The next ticket is chosen from the network with the least
- * service, there from the principal with the least service, and there the
- * oldest. A newcomer starts at the virtual time of the ticket that was served
- * last, so nobody can save up service by being idle.
+ * fork network (repositories that share objects), and each principal (a user or
+ * an address) in a network, has a virtual time: the service that it has had.
+ * The next ticket is chosen from the network with the least service, there from
+ * the principal with the least service, and there the oldest. A newcomer starts
+ * at the virtual time of the ticket that was served last, so nobody can save up
+ * service by being idle.
  *
  * Deficit round robin would be as fair, but needs lists, which a process that
- * is killed could leave half changed. In this queue, all other data can be
- * computed again from the tickets (admission_queue_repair()). If the estimated
- * price of some work was wrong, it is corrected when the work ends.
+ * is killed could leave half changed. In this queue, all counts can be computed
+ * again from the tickets, and the service of all accounts starts at 0 again
+ * (admission_queue_repair()). If the estimated price of some work was wrong, it
+ * is corrected when the work ends.
  *
  * A principal holds at most a share of the tokens while others wait. Cheap work
  * need not wait for a token (EXPRESS). Each principal has at most one such
@@ -89,7 +91,10 @@ struct admission_limits {
 	 * wait
 	 */
 	unsigned push_max;
-	/* longest wait for the first token */
+	/*
+	 * Maximum time in nanoseconds that a request waits for its first token.
+	 * After this time, the request is refused.
+	 */
 	uint64_t wait_ns;
 };
 
@@ -143,8 +148,9 @@ struct admission_account {
 	/* virtual time: microseconds of service that the account has had */
 	uint64_t used_us;
 	/*
-	 * Only for the account of a network: the virtual time (used_us) of the
-	 * account in this network that was served last.
+	 * Only for the account of a network: the virtual time from which a
+	 * principal that was idle starts again. It is used_us of the principal
+	 * that was served last in this network.
 	 */
 	uint64_t now_us;
 	/* when the last ticket of the account was added or removed */
@@ -248,9 +254,10 @@ void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 void admission_queue_resume(struct admission_queue *q, int nr);
 
 /*
- * Called while the work of a ticket runs. Makes the ticket wait again if it has
- * used up its slice of time, and one of these is true:
- * - it is an EXPRESS ticket, which needs no token;
+ * Called while the work of a ticket runs. Makes the ticket wait for tokens if
+ * the work has used up its slice of time, and one of these is true:
+ * - it is an EXPRESS ticket: it has run without a token, because its work was
+ *   estimated as cheap, but the work is not cheap;
  * - all tokens are taken, and a ticket of another principal should get a token.
  *
  * Returns whether the ticket waits now.

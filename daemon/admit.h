@@ -121,8 +121,9 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 /*
  * Called before each wait for the client (`begins` is true) and after it
  * (false), see struct sys_patience. During the wait, the request gives its
- * tokens back. Only a call by the thread that makes the pack has an effect: the
- * thread that sends keep-alives does no work. `ctx` is a struct daemon_admit.
+ * tokens back. A call by another thread, such as the one that sends
+ * keep-alives, has no effect: while that thread waits, the pack is still being
+ * made, and this work needs the tokens. `ctx` is a struct daemon_admit.
  */
 void daemon_admit_rest(void *ctx, bool begins);
 

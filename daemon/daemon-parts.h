@@ -126,9 +126,9 @@ bool daemon_answer_end_later(struct daemon_answer *a, struct summary *summary,
 			     bool has_failed);
 
 /*
- * Writes the record of a request, whose content daemon_answer_end_later() has
- * taken over as *summary. `err` says why the rest of the answer cannot be sent;
- * NULL: all is sent.
+ * Writes the record of a request to the log. The record is made from the
+ * summary that daemon_answer_end_later() has taken over. `err` says why the
+ * rest of the answer cannot be sent; NULL: all is sent.
  */
 void daemon_answer_record(struct daemon_answer *a, const struct error *err);
 

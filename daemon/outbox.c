@@ -104,8 +104,10 @@ static size_t group_max(const struct serve_span *span)
 
 /*
  * Returns whether the bytes of `next` follow those of the span, so that both
- * can become one span. The last group of the span must be full: a part-filled
- * group cannot grow, because the head of its chunk may already have been sent.
+ * can become one span. A span is sent in groups, and each group may be one HTTP
+ * chunk. The last group of the span must be full. A group that is not full
+ * cannot grow: the head of its chunk, which has its length, may already have
+ * been sent.
  */
 static bool continues(const struct serve_span *span,
 		      const struct serve_span *next)
@@ -209,9 +211,10 @@ static size_t group_len(const struct serve_span *group)
 }
 
 /*
- * Adds groups of a span (OUTBOX_GROUP_PACKETS) to the block, with the headers
- * of their packets and HTTP chunks. Stops when the groups have at least `max`
- * bytes or the block is full. Returns the number of bytes added.
+ * The bytes of a span are sent in groups (OUTBOX_GROUP_PACKETS). Adds whole
+ * groups to the block, with the headers of their packets and HTTP chunks. Stops
+ * when `max` bytes or more were added, or when the block is full. Returns the
+ * number of bytes added.
  */
 static size_t put_span(struct outbox_block *block, struct serve_span span,
 		       size_t max)

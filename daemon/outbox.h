@@ -49,13 +49,17 @@ struct outbox {
 	struct buf literals;
 	/* literals before this offset were sent */
 	size_t literal_at;
-	/* Owned. An item whose `bytes` is NULL is a literal of `len` bytes. */
+	/*
+	 * Owned. An item whose `bytes` is NULL is a literal: its `len` bytes
+	 * are in `literals`, in the order of the items.
+	 */
 	struct serve_span *items;
 	/* items [first, nr) are unsent */
 	size_t first, nr, alloc;
 	/*
-	 * number of sent bytes in the first group (OUTBOX_GROUP_PACKETS) of the
-	 * first unsent item
+	 * If the first group (OUTBOX_GROUP_PACKETS) of items[first] was sent in
+	 * part: the number of its sent bytes. Groups that were sent whole are
+	 * no longer in the item.
 	 */
 	size_t group_sent;
 };

@@ -25,9 +25,9 @@
 #include "sys/witness.h"
 
 /*
- * Requests share the packs of a repository only if there are at most this
- * number of them. A pack needs several memory maps, and the kernel allows
- * 65,530 maps in a process.
+ * If a repository has more packs than this number, requests do not share the
+ * packs. A pack needs several memory maps, and the kernel allows 65,530 maps in
+ * a process.
  */
 #define PACKS_MAX 128
 
@@ -254,10 +254,10 @@ static void look(void *ctx, const char *path)
 }
 
 /*
- * Add to s->witness all directories in which repo_open() looks for the
- * repository, up to its git directory. The witness finds later changes
- * (sys/witness.h). Returns true if it can find every change after which
- * repo_open() would open another repository. Otherwise returns false.
+ * Add to s->witness the directories that repo_open() tries, in the same order,
+ * until one is the git directory of the repository. s->witness detects later
+ * changes (sys/witness.h). Returns true if it detects every change that would
+ * make repo_open() open another repository. Otherwise returns false.
  */
 static bool witness_search(struct daemon_snapshot *s)
 {
@@ -276,9 +276,10 @@ static bool witness_search(struct daemon_snapshot *s)
 		real = sys_realpath(path.data, NULL);
 		is_found = real && !strcmp(real, s->repo->git_dir);
 		/*
-		 * If a directory exists, but was refused as a repository, it
-		 * could become a repository later. s->witness, which finds
-		 * changes of files, would not notice this.
+		 * If a directory exists, but was refused as a repository, files
+		 * that are added to the directory could make it a repository.
+		 * s->witness would not notice this: it only checks that the
+		 * path still leads to the same directory.
 		 */
 		is_plain = is_plain && (is_found || !real);
 		sys_witness_add(&s->witness, path.data, SYS_WITNESS_IDENTITY);
@@ -410,10 +411,10 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 /* ---- objects */
 
 /*
- * Mark the packs as pinned until daemon_snapshots_leave(), which is called when
- * the answer was sent. If other requests share the packs, a request does not
- * drop their pages from memory, because the others would have to read them
- * again.
+ * Set two marks of each pack. is_pinned: the pack stays open until the answer
+ * was sent and daemon_snapshots_leave() is called. keeps_pages, if requests
+ * share the packs: no request drops pages of the pack from memory, because the
+ * others would have to read them again.
  */
 static void pin_packs(struct odb *odb, bool is_shared)
 {

@@ -50,9 +50,9 @@ static int answer(struct daemon_talk *t)
 }
 
 /*
- * Opens the descriptors that carry the client's bytes, for `in` and `out`.
- * Returns 0, or 128, the exit code for the forced command, if one of them is no
- * pipe.
+ * Opens the descriptors of t->in and t->out, which carry the client's bytes.
+ * Returns 0. If a descriptor is no pipe, tells the user, and returns 128, with
+ * which the command that sshd has started exits.
  */
 static int open_streams(struct daemon_talk *t)
 {

@@ -349,8 +349,8 @@ static void check_connection(struct http1_head *head, const char *bytes)
 }
 
 /*
- * Check the fields after the last line of the head. Returns 1 if they are
- * valid, otherwise ERR_PEER with head->status set.
+ * Called when the last line of the head was read. Checks the fields of the
+ * head. Returns 1 if they are valid, otherwise ERR_PEER with head->status set.
  */
 static int finish(struct http1_head *head, const char *bytes)
 {

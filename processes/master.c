@@ -333,10 +333,10 @@ static void lose_successor(struct master *m)
 
 /*
  * Records that a worker has crashed during a request for the repository at
- * `path`. If `is_suspect` is set, the repository had crashed workers before,
- * and a child process had to answer the request. So the worker has crashed
- * while it only opened the repository, which proves that this repository is the
- * cause.
+ * `path`. If `is_suspect` is set, the repository had crashed workers before. A
+ * worker only opens such a repository, and leaves the answer to a child
+ * process. So this crash happened while the worker opened the repository, which
+ * proves that the repository is the cause.
  */
 static void note_crash(void *ctx, const char *path, bool is_suspect)
 {
@@ -655,9 +655,10 @@ int master_run(const struct daemon_options *options,
 	close_all(&m);
 	sys_close(m.alarm);
 	/*
-	 * This code also runs in a forked worker, with a copy of the master's
-	 * list of processes. So it frees the list, but does not give the boards
-	 * of other workers back.
+	 * A forked worker runs this code too, while the other workers go on. So
+	 * these calls release only the memory of the own process. They do not
+	 * call status_board_give_back(), because the other workers still use
+	 * their boards.
 	 */
 	free(m.processes);
 	status_boards_free(m.shared.boards);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions that the files of this room call in each other:
+ * Functions that only the files of this directory call. The files are:
  *
  *	master.c   the master
  *	worker.c   the loop of a worker: sockets, time limits, heads of requests
@@ -66,9 +66,10 @@ void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn);
  * Returns the connections whose threads have answered, linked by `next`, or
  * NULL. conn->request and conn->after say what the loop must do next.
  *
- * If conn->is_armed is set, the connection is idle, and epoll may already have
- * reported its next bytes. So the loop must call this function before it
- * handles events.
+ * If conn->is_armed is set, the connection is idle, and the thread has told
+ * epoll to report its next bytes. So an event may belong to a connection that
+ * the loop has not taken back yet. Therefore, the loop must call this function
+ * before it handles events.
  */
 struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The relay: a process that sends requests to the store for the child processes
- * that receive pushes (copies/relay.h). A machine has one relay for all its
- * workers, so that one process sees all of its pushes. After SIGTERM, the relay
- * accepts no connections and no further requests. It ends when it has answered
- * the requests that it got before.
+ * The relay (copies/relay.h). A child process that receives a push sends its
+ * requests to the store of files (for example a bucket) through the relay. A
+ * machine has one relay for all its workers, so one process sees all pushes to
+ * the machine. After SIGTERM, the relay accepts no connections and no further
+ * requests. It ends when it has answered the requests that it got before.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -145,8 +145,8 @@ int daemon_settings_option(struct daemon_settings *s,
 /*
  * Checks the complete settings: required keys, the base path or the form of the
  * store's URL, the form of listeners, the certificate. No socket is opened, and
- * no request is sent to the store. Returns 0, or ERR_INVALID
- * after reports.
+ * no request is sent to the store. Returns 0, or ERR_INVALID after errors were
+ * reported through `report`.
  */
 int daemon_settings_check(const struct daemon_settings *s,
 			  const struct daemon_report *report);

@@ -19,7 +19,9 @@ struct text {
 	const char *p, *end;
 };
 
-/* Take a constant. Returns false if other bytes follow. */
+/*
+ * Skip a constant. Returns false if the rest does not start with the constant.
+ */
 static bool take(struct text *t, const char *constant)
 {
 	size_t len = strlen(constant);

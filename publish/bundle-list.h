@@ -50,7 +50,7 @@ struct bundle_list {
 	 * was made; zero: the repository had no prepared answers
 	 */
 	struct oid pack;
-	/* SHA-256 of the hide rules, whatever the algorithm of the list is */
+	/* hash of the hide rules: SHA-256, even if `algo` is SHA-1 */
 	struct oid rules;
 	/* the first bundle has no prerequisites; tokens ascend */
 	struct bundle_list_item items[BUNDLE_LIST_MAX];

@@ -53,9 +53,9 @@ static int wants_are_visible(struct choosing *c, uint32_t answer_nr,
 }
 
 /*
- * Returns 1 if clients may have all objects that a prepared answer wants.
- * Returns 0 if not, or if the wants are unknown. Returns a negative error code
- * otherwise.
+ * A prepared answer is a stored response to a request. Returns 1 if clients may
+ * have all objects that this request wants. Returns 0 if not, or if the wants
+ * are unknown. Returns a negative error code after an error.
  */
 static int is_visible(struct choosing *c, uint32_t answer_nr, struct error *err)
 {

@@ -11,10 +11,10 @@
  * (prepared/prepared.h). A pack is published only if all objects that the clone
  * wants are reachable from refs that are visible to clients.
  *
- * A pack that no request gets any more stays for a while, because clients may
- * be downloading it, or may be about to. The empty file <checksum>.pack.retired
- * marks such a pack. No request gets the pack after the modification time of
- * this file.
+ * A pack that is no longer offered to clients stays for a while, because
+ * clients may be downloading it, or may know its address and start later. The
+ * empty file <checksum>.pack.retired marks such a pack. The pack was not
+ * offered after the modification time of this file.
  */
 #ifndef PUBLISH_PUBLISH_H
 #define PUBLISH_PUBLISH_H
@@ -33,7 +33,7 @@ enum publish_event {
 	PUBLISH_WRITTEN, /* the file was written */
 	/* the file is a hard link to the repository's pack */
 	PUBLISH_LINKED,
-	/* no request gets the file any more, but the file stays for a while */
+	/* the file is no longer offered to clients, but stays for a while */
 	PUBLISH_RETIRED,
 	PUBLISH_REMOVED, /* the file was removed */
 };

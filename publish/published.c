@@ -318,8 +318,8 @@ static int list_pack(void *ctx, const char *name)
 
 /*
  * Add to *hash the packs in `place`, a directory of published files, that
- * published_find() would find. Returns 0, 1 if there are too many packs, or
- * ERR_NOMEM.
+ * published_find() would find. Returns 0 if all were added, 1 if there are too
+ * many packs, or ERR_NOMEM.
  */
 static int identify_place(struct hash_ctx *hash, const char *place)
 {

@@ -64,11 +64,12 @@ struct published_config {
 	 * pack is offered to clients
 	 */
 	char *uri;
-	/* gitreach.publishStore: git store repack publishes packs */
+	/* gitreach.publishStore: whether `git store repack` publishes packs */
 	bool store;
 	/*
-	 * owned: gitreach.publishStoreUri, the address of the store, without
-	 * slashes at the end; NULL: the store signs the addresses
+	 * Owned: gitreach.publishStoreUri, the address of a CDN from which
+	 * clients get packs of the store, without slashes at the end. NULL:
+	 * clients get signed addresses of the store itself.
 	 */
 	char *store_uri;
 	/*
