@@ -76,8 +76,9 @@ static int start(const struct run *h, struct sys_child *child,
 }
 
 /*
- * Tell why a hook did not run to its end. Returns its exit code, which is 1 if
- * the hook could not be started, or a negative error code.
+ * If a hook could not be started or was killed by a signal, send Git's message
+ * about this to the client. Returns the hook's exit code, 1 if the hook could
+ * not be started, or a negative error code.
  */
 static int end(const struct run *h, const struct sys_talk *talk,
 	       const struct sys_child *child, int status, struct error *err)

@@ -13,14 +13,15 @@
  *	post-receive                    commands that were executed
  *	post-update <ref>...            nothing
  *
- * If the push has a target (struct receive_target), the quarantine exists until
- * the end of the push. So the hooks update, reference-transaction and
- * proc-receive can read the quarantine too. For post-receive and post-update,
- * the quarantine is an alternate of the repository if the push is signed or the
- * repository lacks the objects. Otherwise the quarantine is removed before
- * these two hooks run. The reason: a hook that fetches into another repository
- * could rely on objects in the quarantine, and these objects are removed at the
- * end of the push.
+ * If the push has a target (struct receive_target), the hooks update,
+ * reference-transaction and proc-receive can read the quarantine too. For
+ * post-receive and post-update, there are two cases:
+ *
+ * - If the push is signed or the repository lacks the objects, the quarantine
+ *   is an alternate of the repository, and is removed after these hooks.
+ * - Otherwise the quarantine is removed before these hooks. A hook that fetches
+ *   into another repository could rely on objects in the quarantine, and would
+ *   lose them at the end of the push.
  *
  * receive-worktree.c starts push-to-checkout, and receive-proc.c starts
  * proc-receive. A hook that does not exist counts as a hook that succeeds. A

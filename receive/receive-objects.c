@@ -45,10 +45,10 @@ static char *name_file(const struct receive *r, const struct oid *checksum,
 }
 
 /*
- * Choose which files are made durable. A push with a target (struct
- * receive_target) passes its files on: the target stores their content, and
- * links them into its cache. So only their content must be durable, and not
- * their names in the quarantine.
+ * Choose which files are made durable. If the push has a target (struct
+ * receive_target), the target uploads the files, and makes hard links to them
+ * in its cache. The cache keeps these links, so the content of the files must
+ * be durable. Their names in the quarantine need not be durable.
  */
 static int choose_fsync(struct pack_indexer_files *files,
 			const struct receive *r, struct error *err)

@@ -89,10 +89,10 @@ int receive_proc_take(struct receive_proc_report *report, struct receive *r,
  * Change refs: check each command with the rules and the update hook, and put
  * the remaining commands into reference transactions.
  *
- * An atomic push is one transaction: all commands or none are executed. Other
- * pushes are two transactions, deletions first: a push may delete refs/a and
- * create refs/a/b. In such pushes, a command that fails does not stop the other
- * commands.
+ * An atomic push is one transaction: all commands or none are executed. A push
+ * that is not atomic is two transactions, deletions first, so that the push may
+ * delete refs/a and create refs/a/b. If a command of a push that is not atomic
+ * fails, the other commands are executed all the same.
  */
 
 /*

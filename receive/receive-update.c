@@ -232,9 +232,10 @@ static int take_results(struct batch *b)
 }
 
 /*
- * Tell the client why the transaction failed as a whole. Returns the reason for
- * refusing the commands of the transaction. The reason is the error message
- * b->err->msg if b->has_failed, otherwise `why`.
+ * Called when the transaction has failed as a whole: tell the client why.
+ * Returns the reason with which each command is refused: b->err->msg if
+ * publish() of the target has failed (b->has_failed), otherwise the general
+ * text `why`.
  */
 static const char *tell_reason(struct batch *b, const char *why)
 {

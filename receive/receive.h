@@ -137,9 +137,9 @@ void receive_config_release(struct receive_config *c);
  * side bands, a message goes to the `tell` function of struct receive_options,
  * usually standard error.
  *
- * Threads: one thread uses a peer. Other threads may send messages and
- * keep-alives while that thread sends messages too, because the side band has
- * a lock.
+ * Threads: one thread handles the push, and only this thread reads from the
+ * client. Messages and keep-alives may be sent by several threads at the same
+ * time, because the side band has a lock.
  */
 
 struct receive_peer {
@@ -344,9 +344,10 @@ struct receive {
 	struct quarantine quarantine;
 	/*
 	 * Owned: the snapshot with which the connectivity check has read the
-	 * objects of the repository and of the push. NULL if the push has no
-	 * target. With a target, the new objects stay in the quarantine, and
-	 * receive_rules_check() reads them through this snapshot.
+	 * objects of the repository and of the push. If the push goes to a
+	 * store (options->target), the new objects stay in the quarantine, and
+	 * receive_rules_check() reads them through this snapshot. NULL if
+	 * options->target is NULL.
 	 */
 	struct odb *checked;
 	bool is_limit; /* see visible_is_limit() */

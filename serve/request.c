@@ -319,9 +319,9 @@ int request_parse_have(struct request *req, const char *line, struct oid *oid,
 }
 
 /*
- * If there are many wants to check, open the list of the wants that prepared
- * answers (stored responses to frequent requests) include. Wants in this list
- * exist, so they need no look-up. Returns 0 or a negative error code.
+ * If there are many wants to check, open a list of objects that exist: the
+ * wants of prepared answers, which are stored responses to frequent requests. A
+ * want in this list needs no look-up. Returns 0 or a negative error code.
  */
 static int open_existing(struct prepared_wants *existing, struct request *req,
 			 struct error *err)

@@ -43,8 +43,8 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
  * number plus the distance from the wants to the nearest commit of the old
  * boundary. So all branches end at the same depth. If the depth were counted
  * from each boundary commit, a long branch that was merged after the client's
- * last fetch would be sent whole. If the wants reach no boundary commit,
- * nothing is deepened.
+ * last fetch would be sent whole, because the branch has no boundary commit. If
+ * the wants reach no boundary commit, nothing is deepened.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)

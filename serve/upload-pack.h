@@ -63,10 +63,12 @@ struct serve_options {
 	 * Sets *odb to a snapshot of the objects. Called at most once, when
 	 * objects are first needed. NULL: the session opens its own snapshot.
 	 *
-	 * The snapshot must outlive the call of serve_upload_pack(). Bytes of
-	 * pinned packs that io->emit() got may be sent later: then the snapshot
-	 * must live until they are sent. *warning and the return values are
-	 * those of odb_open(). If `objects` is set, `provider` must be NULL.
+	 * The snapshot must outlive the call of serve_upload_pack(). If packs
+	 * of the snapshot are marked with is_pinned (pack/pack.h), io->emit()
+	 * gets bytes of these packs, and may send them after the call. Then the
+	 * snapshot must live until these bytes are sent. *warning and the
+	 * return values are those of odb_open(). If `objects` is set,
+	 * `provider` must be NULL.
 	 */
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);

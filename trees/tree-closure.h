@@ -4,11 +4,11 @@
  * set. The paths of the objects, and the commits that added them, are not known
  * afterwards.
  *
- * Each tree is decoded once, together with its delta base. If a tree is stored
- * as a delta, only the entries that the delta inserts are looked at
- * (tree-family.h). The copied entries are in the base, and the base is in the
- * set with everything below it. Every tree of the set is read, and a delta
- * chain ends at a tree that is read whole, so no entry is missed.
+ * Each tree of the set is decoded once. Trees of the same depth are read
+ * together. If a tree and its delta base are among these trees, only the
+ * entries that the delta inserts are looked at (tree-family.h): the copied
+ * entries are looked at in the base. Any other tree is read whole. So no entry
+ * is missed.
  */
 #ifndef TREES_TREE_CLOSURE_H
 #define TREES_TREE_CLOSURE_H

@@ -155,7 +155,7 @@ int tree_store_read(struct tree_store *store, uint32_t obj_pos,
 int tree_store_object(struct tree_store *store, uint32_t entry_nr,
 		      uint32_t *obj_pos);
 
-/* Releases a tree. An empty tree is accepted. */
+/* Releases a tree. *tree may be TREE_INIT. */
 void tree_store_release(struct tree_store *store, struct tree *tree);
 
 /*

@@ -154,11 +154,11 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  * tree does not have at the same path. Only directories that differ are read,
  * and only entries that differ are looked up.
  *
- * An object may be in both trees at different paths. A copied file counts as
- * new. A moved file does not count as new, because old->seen has the file from
- * its old path. Use tree_changes_find() for trees that differ in few entries.
- * The function gives up if the new tree has a directory at a path where the old
- * tree has none.
+ * An object may be in both trees at different paths. A file that was copied to
+ * a second path counts as new. A file that was moved does not: the new tree
+ * lacks its old path, so old->seen has the file. Use tree_changes_find() for
+ * trees that differ in few entries. The function gives up if the new tree has a
+ * directory at a path where the old tree has none.
  */
 
 /*

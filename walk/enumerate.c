@@ -83,8 +83,9 @@ static int emit_passed(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Adds an object to the result before the filter is applied. The entries of a
- * tree are skipped if neither the tree nor any entry can pass the filter.
+ * Adds an object to the result. The filter is applied later. But if the filter
+ * lets no trees and no blobs pass, a tree that is not in e->spared is left out
+ * at once: returns 1, so that the walk skips its entries.
  */
 static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
 			  const char *path, size_t path_len, struct error *err)
@@ -328,9 +329,10 @@ static int emit_lists(struct enumerate *e, struct error *err)
  * Returns whether the request's objects can be found as one set of objects,
  * without a new-object list for each commit (newobj.h).
  *
- * A set knows no paths. But paths matter if there are boundary commits and
- * exclude_boundary is false: an object is then left out only if a parent commit
- * has it at the same path.
+ * A set knows no paths. Paths matter if exclude_boundary is false and there are
+ * boundary commits, which are excluded parents of listed commits. In this case,
+ * an object of a commit is left out only if a parent of this commit has the
+ * object at the same path.
  */
 static bool is_set_enough(const struct enumerate *e)
 {

@@ -402,8 +402,9 @@ int filter_walk_blob(struct filter_walk *fw, uint32_t blob_pos,
 	if (set_path(fw, path) < 0)
 		return error_nomem(err);
 	/*
-	 * As in stock Git, a pattern that is compared with the last component
-	 * of a path is compared with the whole path of a wanted blob.
+	 * A pattern without a slash is usually compared with the last component
+	 * of a path. As in stock Git, it is compared with the whole path of a
+	 * wanted blob.
 	 */
 	place.taken = taken_by(fw, path, false, 0);
 	return visit_blob(&v, blob_pos, &place, err);

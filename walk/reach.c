@@ -88,9 +88,10 @@ static bool is_too_old(const struct reach *r, const struct history_commit *c)
 }
 
 /*
- * Pushes a commit if it is not known whether the commit reaches a target.
- * Returns 1 if the commit was pushed, 0 if it reaches no target, or a negative
- * error code.
+ * Called when the walk first meets a commit. Returns 1 if the commit was pushed
+ * on the stack, because it may reach a target. Returns 0 if it cannot reach a
+ * target, because it is missing or too old. Otherwise returns a negative error
+ * code.
  */
 static int enter(struct reach *r, size_t *depth, uint32_t commit_nr,
 		 struct error *err)

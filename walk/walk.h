@@ -141,11 +141,12 @@ struct walk_options {
 	/* how walk_item.group is computed (object/path-group.h) */
 	enum path_grouping grouping;
 	/*
-	 * The filter of the result; NULL: none. A want passes without being
-	 * filtered, unless filter_wants is set. As in stock Git, a want is
-	 * filtered if it is also the root tree of a listed commit or an entry
-	 * of an earlier wanted tree. With spare_nested, such a want passes too.
-	 * Not allowed with keep_lists.
+	 * The filter of the result; NULL: none. If filter_wants is set, wants
+	 * are filtered like other objects. Otherwise wants pass in any case,
+	 * with one exception, as in stock Git: a want that is also the root
+	 * tree of a listed commit or an entry of an earlier wanted tree is
+	 * filtered. With spare_nested, there is no exception. Not allowed with
+	 * keep_lists.
 	 */
 	const struct filter *filter;
 	bool filter_wants;
@@ -164,9 +165,10 @@ struct walk_result {
 	/* the selected commits, newest first, and their boundary */
 	struct revwalk_result revs;
 	/*
-	 * First tags, then trees and blobs, each object once. The order of
-	 * trees and blobs is that of their commits in a pack, see
-	 * walk_result_place().
+	 * First tags, then trees and blobs, each object once. Trees and blobs
+	 * are grouped by the commit that added them. The commits are in the
+	 * order in which a pack stores commits (walk_result_place()). With
+	 * set_only, there is no order.
 	 */
 	struct walk_items objects;
 	/*
