@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Matches paths with pathspecs. A path is first compared with the pattern as
- * plain text. If they differ and the pattern has wildcards, the path is matched
- * with the wildcards. In both cases the part before the first wildcard must be
- * equal.
+ * Matches paths with pathspecs. First the pattern is taken as plain text: a
+ * path matches if it equals the pattern, or is below a directory with this
+ * name. Any other path can match a pattern with wildcards: the path must start
+ * with the text before the first wildcard, and the rest must match the rest of
+ * the pattern.
  */
 #include <string.h>
 #include <strings.h>

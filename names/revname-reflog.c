@@ -152,8 +152,8 @@ static int zone_minutes(const struct reflog_line *line)
 }
 
 /*
- * Appends the date of a reflog entry and a newline to the notes. Returns 0 or
- * ERR_NOMEM.
+ * Appends the date of a reflog entry and a newline to s->notes, the messages
+ * for the user. Returns 0 or ERR_NOMEM.
  */
 static int add_date(const struct search *s, const struct reflog_line *line)
 {

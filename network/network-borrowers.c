@@ -249,7 +249,7 @@ static int visit(struct search *s)
 		ret = has(s, "objects");
 	/*
 	 * The root of a work tree may have files named HEAD and objects, too.
-	 * So check_git_dir() tries to open the directory.
+	 * So check_git_dir() tries to open the directory as a repository.
 	 */
 	if (ret > 0)
 		ret = check_git_dir(s, &is_repo);

@@ -68,8 +68,9 @@ void hash_object(struct hash_ctx *h, struct oid *out, enum object_type type,
 
 /*
  * Reports whether an object belongs to a collision attack. Call this after
- * hash_final() or hash_object() has returned `oid`. Returns 0, or ERR_CORRUPT
- * if the hash is checked and the content belongs to an attack.
+ * hash_final() or hash_object() has returned `oid`. Returns ERR_CORRUPT if `h`
+ * was made by hash_init_checked() and the content belongs to an attack,
+ * otherwise 0.
  */
 int hash_refuse_attack(const struct hash_ctx *h, const struct oid *oid,
 		       struct error *err);

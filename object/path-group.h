@@ -22,11 +22,11 @@ enum path_grouping {
 	PATH_GROUP_NONE,
 	/*
 	 * --name-hash-version=2: the top bits are those of the path hash of the
-	 * last component, and the lower bits are a hash of the directory.
-	 * Entries with similar names are close together, and entries of one
-	 * directory are next to each other. The numbers are not stored. They
-	 * may differ from those of stock Git, since git-pack-objects(1) does
-	 * not specify more.
+	 * last component, and the lower bits are a hash of the directory. So
+	 * entries with similar names are close together. Among these, entries
+	 * of one directory are next to each other. Group numbers are not
+	 * stored, and git-pack-objects(1) does not define them. So they may
+	 * differ from those of stock Git.
 	 */
 	PATH_GROUP_COMPONENTS,
 	/*

@@ -29,18 +29,19 @@
  * (vectors). So cheap conditions are checked first (sha1-vectors.h): a block of
  * an attack meets all conditions of its vector. A condition compares single
  * bits of two words. Only the words 35 to 64 are compared, and only eleven bits
- * of each word. The vectors of a family differ only in their position K. If K
- * is greater by one, each compared bit is in the next word:
+ * of each word. Each of the eleven bits has a column: this bit of the words 35,
+ * 36, 37 and so on. For example:
  *
- *	columns[4]   bit 4 of the words 35, 36, 37 ...   0 1 1 0 1 0 0 1 ...
- *	columns[29]  bit 29 of the same words            1 0 0 1 1 0 1 0 ...
+ *	a: bit 4 of the words 35, 36, 37 ...    0 1 1 0 1 0 0 1 ...
+ *	b: bit 29 of the same words             1 0 0 1 1 0 1 0 ...
  *
- *	columns[4] >> i ^ columns[29] >> j:              a condition on
- *	W[K+..][4] and W[K+..][29] for all K
- *
- * So one 32-bit operation checks a condition for all K of a family, and a
- * vector operation does that for eight blocks. One in twenty random blocks
- * meets all conditions of some vector, and is then tested in full.
+ * The vectors of a family differ only in their position K. If K is greater by
+ * one, each compared bit is in the next word. So a >> i ^ b >> j has the
+ * results of one condition for all K: its bit n tells whether bit 4 of word
+ * 35+i+n differs from bit 29 of word 35+j+n. One 32-bit operation checks a
+ * condition for all K of a family, and a vector operation does that for eight
+ * blocks. One in twenty random blocks meets all conditions of some vector, and
+ * is then tested in full.
  */
 enum {
 	SHA1_LANE_NR = 8,
@@ -51,7 +52,7 @@ enum {
 	SHA1_COLUMN_FIRST = 35,
 	/* The first 8 columns have the bits 0 to 7 of the message words. */
 	SHA1_LOW_NR = 8,
-	/* The remaining columns have the bits from bit 28 to bit 30. */
+	/* The other 3 columns have the bits 28 to 30 of the message words. */
 	SHA1_HIGH_FIRST = 28,
 	SHA1_COLUMN_NR = 11,
 };
@@ -83,7 +84,10 @@ struct sha1_suspects {
 	uint32_t any[SHA1_LANE_NR];
 };
 
-/* Fills lane `lane` of the columns from the block in this lane. */
+/*
+ * Copies the bits that conditions compare from batch->blocks[lane] to
+ * batch->columns[..][lane].
+ */
 void sha1_attack_sample(struct sha1_batch *batch, unsigned lane);
 
 /*
@@ -103,9 +107,10 @@ bool sha1_attack_collides(const struct sha1_block *block,
 			  const uint32_t *difference, unsigned step);
 
 /*
- * Returns whether the block was made with the vector of `family` at position
- * `k`. Calls sha1_attack_collides() with the differences of this vector, and
- * with a step at which the working states are equal.
+ * Returns whether the block belongs to an attack with the vector of `family` at
+ * position `k`. Calls sha1_attack_collides() with the differences of this
+ * vector, and with a step before which both blocks of such an attack have the
+ * same working state.
  */
 bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k);

@@ -2,11 +2,13 @@
 /*
  * Disturbance vectors are named by a type, the number K of a step, and the
  * number b of a bit, as in Stevens' paper (Documentation/design/hashing.md).
- * This table has the message differences of the vectors with b = 0, from 56
- * words before K to 36 words after it. If d[] is the vector, word i of the
- * difference is
+ * This table has the message differences of the vectors with b = 0. A
+ * difference has 80 words, from word 0 to word 79, and K is from 43 to 56.
+ * Vectors of one type differ only in K, and have the same words at the same
+ * distance from K. So a row has all distances: from 56 words before word K to
+ * 36 words after it. If d[] is the vector, word i of the difference is
  *
- * 	d[i] ^ d[i-1] <<< 5 ^ d[i-2] ^ (d[i-3] ^ d[i-4] ^ d[i-5]) <<< 30
+ *	d[i] ^ (d[i-1] <<< 5) ^ d[i-2] ^ ((d[i-3] ^ d[i-4] ^ d[i-5]) <<< 30)
  *
  * So each word contains a disturbance, and the corrections of the five
  * disturbances before it. The unit test computes the table from the definition.

@@ -40,8 +40,8 @@ enum {
 };
 
 /*
- * The set of all K from `first` to `last`, as a bit mask: bit 0 stands for
- * SHA1_K_FIRST.
+ * A set of positions K of disturbance vectors, as a bit mask: those from
+ * `first` to `last`. Bit 0 stands for K = SHA1_K_FIRST.
  */
 #define SHA1_KS(first, last)                                                   \
 	((UINT32_C(2) << ((last)-SHA1_K_FIRST)) -                              \

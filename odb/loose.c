@@ -12,7 +12,10 @@
  */
 #define INFLATE_RATIO_MAX 1032
 
-/* Maximum number of bytes of an object that is inflated at once. */
+/*
+ * Maximum size in bytes of a loose object that read_small() inflates in one
+ * call, header and content together.
+ */
 #define SMALL_MAX 8192
 
 static bool parse_size(struct cursor *c, uint64_t *size)

@@ -19,9 +19,10 @@ void odb_warn_of_midx(struct odb *odb, const struct error *why,
 }
 
 /*
- * Finds the packs of the multi-pack-index of directory `i` in the snapshot. If
- * the multi-pack-index is unusable, drops it. If a layer of a chain is
- * unusable, drops this layer and all layers above it. Returns 0 or ERR_NOMEM.
+ * Finds, for each pack that the multi-pack-index of directory `i` names, the
+ * pack of the snapshot. If the multi-pack-index is unusable, drops it. If a
+ * layer of a chain is unusable, drops this layer and all layers above it.
+ * Returns 0 or ERR_NOMEM.
  */
 static int link_midx(struct odb *odb, size_t i, bool *covered,
 		     struct error *warning, struct error *err)

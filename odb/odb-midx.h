@@ -137,8 +137,8 @@ int odb_midx_link(struct odb_midx *om, const struct odb *odb,
 /*
  * Finds the odb_pos of the object at a midx_pos, in the pack that the
  * multi-pack-index has chosen. Returns false if the multi-pack-index is
- * corrupt: the pack that it names lacks the object. Takes a binary search in
- * the pack's index, or one load from the table if the table exists.
+ * corrupt: the pack that it names lacks the object. Costs a binary search in
+ * the pack's index, or one memory access after odb_midx_table() was called.
  */
 bool odb_midx_pos(const struct odb *odb, const struct odb_midx *om,
 		  uint32_t midx_pos, uint32_t *odb_pos);

@@ -130,8 +130,8 @@ void odb_reader_free(struct odb_reader *reader)
 }
 
 /*
- * Opens a new later snapshot, which replaces the reader's present later
- * snapshot. Returns false after an error.
+ * Opens a snapshot of the present packs as reader->late, and closes the
+ * snapshot that reader->late was before. Returns false after an error.
  */
 static bool open_late(struct odb_reader *reader)
 {

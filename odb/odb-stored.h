@@ -16,15 +16,15 @@ struct odb_stored {
 };
 
 /*
- * Looks up how the canonical copy of an object is stored. Returns 0,
- * ERR_MISSING or another error code.
+ * Looks up how an object is stored. If there are several copies, describes the
+ * copy that a read uses first. Returns 0, ERR_MISSING or another error code.
  */
 int odb_stored_get(struct odb_stored *stored, const struct odb *odb,
 		   const struct oid *oid, struct error *err);
 
 /*
- * Finds only the number of stored bytes of the canonical copy. Returns 0,
- * ERR_MISSING or another error code.
+ * Sets *len to stored->len of odb_stored_get(), without a look-up of the delta
+ * base. Returns 0, ERR_MISSING or another error code.
  */
 int odb_stored_len(uint64_t *len, const struct odb *odb, const struct oid *oid,
 		   struct error *err);

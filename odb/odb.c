@@ -35,7 +35,10 @@
 /* Results of an attempt to list and open packs, in order of severity. */
 enum listed {
 	LISTED_ALL,
-	/* packs changed meanwhile, so packs that were added may be missing */
+	/*
+	 * packs changed during the attempt, so packs that were added may be
+	 * missing
+	 */
 	LISTED_BEFORE_CHANGE,
 	/* a listed pack could not be opened any more */
 	LISTED_GONE,
@@ -268,8 +271,9 @@ static int number_packs(struct odb *odb, struct error *err)
 }
 
 /*
- * Lists and opens the packs of all directories once. Returns the most severe
- * result of open_packs() (enum listed), or a negative error code.
+ * Makes one attempt to list and open the packs of all directories. Returns the
+ * most severe result that open_packs() gave, a value of `enum listed`, or a
+ * negative error code.
  */
 static int try_all_packs(struct odb *odb, size_t *alloc, struct error *warning,
 			 struct error *err)

@@ -177,10 +177,11 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
 	     struct error *err);
 
 /*
- * Works like odb_open(), for a command that reads few of many packs. Up to
- * sys_held_max() packs are mapped only when they are read. Each of these packs
- * keeps a file descriptor open until it is mapped (sys/map.h). A pack that is
- * removed meanwhile stays readable, as after odb_open().
+ * Works like odb_open(), for a command that reads few of many packs. Does not
+ * map a pack before the pack is read, and until then keeps a file descriptor
+ * open for it (sys/map.h). If there are more than sys_held_max() packs, maps
+ * the packs beyond this number at once. A pack that is removed meanwhile stays
+ * readable, as after odb_open().
  */
 int odb_open_held(struct odb **out, const struct repo *repo,
 		  struct error *warning, struct error *err);
@@ -196,10 +197,10 @@ int odb_open_named(struct odb **out, const struct repo *repo,
 		   struct error *warning, struct error *err);
 
 /*
- * Works like odb_open_named(), for callers that remove objects which are
- * missing from the snapshot. A pack that cannot be read may hold needed
- * objects, so such a pack is an error. An unusable multi-pack-index is only
- * left out, since all objects are found without it.
+ * Works like odb_open_named(), for callers that must not overlook an object,
+ * for example because they remove packs afterwards. A pack that cannot be read
+ * may hold needed objects, so such a pack is an error. An unusable
+ * multi-pack-index is only left out, since all objects are found without it.
  */
 int odb_open_whole(struct odb **out, const struct repo *repo,
 		   struct error *err);

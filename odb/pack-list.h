@@ -31,9 +31,10 @@ struct pack_list {
 };
 
 /*
- * If a directory has at most this number of packs, pack_list_read() does not
- * look for side files (such as .keep). The code that opens a pack then looks
- * for them. For so few packs, this costs less than listing the directory again.
+ * If a directory has more packs than this, pack_list_read() lists it a second
+ * time to find the side files of the packs (such as .keep). For fewer packs, a
+ * second listing costs more than a look-up of each side file. So the code that
+ * opens a pack looks them up.
  */
 #define PACK_LIST_FEW 3
 

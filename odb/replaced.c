@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of replaced objects of a snapshot. */
+/*
+ * A table in struct odb that says which objects are replaced, and by which
+ * (git-replace(1)).
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"

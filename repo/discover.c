@@ -244,9 +244,10 @@ int repo_enter(struct repo_place *place, const char *path, bool exact,
 	int ret = 0;
 
 	/*
-	 * `base` is NULL if memory ran out. It is also NULL for a path "~name"
-	 * if there is no such user. So for a path that starts with "~", report
-	 * that there is no repository.
+	 * `base` is NULL in two cases: memory ran out, or the path is "~name"
+	 * and there is no such user. If the path starts with "~", assume the
+	 * second case. The end of this function reports that there is no
+	 * repository.
 	 */
 	if (!base && *path != '~')
 		return error_nomem(err);

@@ -474,8 +474,8 @@ struct starter {
 };
 
 /*
- * Appends the arguments of the hook to the first `nr` elements of argv, and
- * runs the hook. Returns the result of the callback `run`.
+ * s->argv has `nr` words already. Appends the arguments of the hook, and runs
+ * the hook with the callback s->runner->run(), whose result is returned.
  */
 static int start(const struct starter *s, size_t nr, const char *name,
 		 struct error *err)

@@ -86,7 +86,8 @@ int repo_hooks_check_path(const struct repo *repo, struct error *err);
  * negative error code of run(), ERR_NOMEM, or ERR_INVALID with Git's message.
  * With ERR_INVALID no hook was run. The causes are a configured hook that is
  * enabled but has no command, a configured hook with the same name as an event,
- * a key of a hook without a value, and an invalid core.hooksPath.
+ * a configuration key hook.<name>.* that has no value, and an invalid
+ * core.hooksPath.
  */
 int repo_hooks_run(const struct repo *repo, const char *event,
 		   const char *const *args, size_t arg_nr,

@@ -407,9 +407,9 @@ static int core_variables(const struct init *init, struct buf *text)
 }
 
 /*
- * Sets an extension. If `value` is NULL, removes the extension, because
- * version 0 does not allow an extension, even with its default value. Returns
- * 0 or ERR_NOMEM.
+ * Sets an extension. NULL stands for the default value: the extension is
+ * removed, since a repository of version 0 may not have an extension, even with
+ * its default value. Returns 0 or ERR_NOMEM.
  */
 static int want_extension(const struct init *init, struct buf *text,
 			  const char *key, const char *value)
