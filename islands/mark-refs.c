@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks islands of references. */
+/* Islands of references (pack.island): finds the islands of each object. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -417,7 +417,7 @@ static int by_sum(const void *a, const void *b)
  * Returns the number of islands of references. Islands whose references have
  * the same values count as one. For each island, the first 8 bytes of its
  * references' ids are added up. Islands with equal sums are taken to have the
- * same values. `sums` has room for p->ref_nr sums, and is sorted.
+ * same values. `sums` is scratch memory for p->ref_nr numbers.
  */
 static size_t count_different(struct marking *p, uint64_t *sums)
 {

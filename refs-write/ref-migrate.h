@@ -56,7 +56,8 @@ struct ref_migrate_options {
  * use. ERR_INVALID: the repository already has that kind of storage.
  * ERR_UNSUPPORTED: there are linked work trees, or refs are in another
  * directory (repo_refs_dir()). ERR_DENIED: config is locked, or the repository
- * is in a quarantine or is a copy. ERR_CORRUPT: a ref is broken.
+ * is in a quarantine or is a local copy of a repository in a store
+ * (repo_check_copy()). ERR_CORRUPT: a ref is broken.
  */
 int ref_migrate(const struct repo *repo,
 		const struct ref_migrate_options *options, struct buf *dir,

@@ -60,7 +60,8 @@ int ref_pack_is_due(const struct repo *repo,
  * Packs refs. If a record of packed-refs lacks the peeled id of a tag, the id
  * is added. Loose refs that another process locks or changes meanwhile stay
  * loose. Returns 0 or a negative error code: ERR_DENIED if packed-refs is
- * locked, or if the repository is a copy (repo_check_copy()).
+ * locked, or if the repository is a local copy of a repository in a store
+ * (repo_check_copy()).
  */
 int ref_pack(const struct repo *repo, struct odb_reader *reader,
 	     const struct ref_pack_options *options, struct error *err);

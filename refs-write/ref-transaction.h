@@ -256,7 +256,8 @@ int ref_transaction_add(struct ref_transaction *tx,
  * - ERR_DENIED: another process has the lock of packed-refs or of a stack of
  *   tables.
  * - ERR_DENIED, even with keep_going or without changes: the repository is in a
- *   quarantine (repo_check_quarantine()), or is a copy without options.publish.
+ *   quarantine (repo_check_quarantine()), or is a local copy of a repository in
+ *   a store (repo_check_copy()) and options.publish is NULL.
  * - ERR_CORRUPT: packed-refs or a table is damaged.
  * - ERR_IO, ERR_NOMEM, or the return value of on_state.
  * - ERR_UNSUPPORTED: options.publish is set, and refs are not in tables.

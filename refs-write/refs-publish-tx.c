@@ -58,9 +58,9 @@ static int check_lens(struct ref_transaction *tx, struct error *err)
 {
 	struct reftable_append_options options;
 	/*
-	 * Only block sizes up to the default are used here, even if a larger
-	 * one is configured. With a larger size, this process could accept a
-	 * ref that is too long for the tables in the store.
+	 * Check with at most the default block size, even if a larger one is
+	 * configured here: other machines that write the tables may be
+	 * configured otherwise, and a longer ref might not fit.
 	 */
 	size_t size = REFTABLE_BLOCK_SIZE_DEFAULT;
 	int ret = refs_reftable_options(&options, tx->repo, err);

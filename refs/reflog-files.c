@@ -189,8 +189,9 @@ static int write_lines(struct edit *e, struct oid *last, struct error *err)
 		if (!ret)
 			ret = buf_append(&out, line->text, line->text_len);
 		/*
-		 * A line without a message may have no tab before the message.
-		 * As stock Git does, a rewrite adds the tab.
+		 * A tab precedes the message of a line. A line without a
+		 * message may lack the tab. As stock Git does, a rewrite adds
+		 * the tab.
 		 */
 		if (!ret && !memchr(line->text, '\t', line->text_len))
 			ret = buf_append_char(&out, '\t');

@@ -80,9 +80,9 @@ void refs_cache_put(struct refs_cache *cache, const struct refs_cached *cached);
  */
 #define REFS_CACHE_NOTES 4
 /*
- * Maximum length in bytes of the text of a note, and of its key. A longer note
- * is not stored. Otherwise a client could fill the memory, because its ref
- * prefixes are in the key.
+ * Maximum length in bytes of the text of a note (REFS_CACHE_NOTES), and of its
+ * key. A longer note is not stored: a key has the ref prefixes that a client
+ * has sent, so a client could fill the memory.
  */
 #define REFS_CACHE_NOTE_MAX 65536
 

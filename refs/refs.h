@@ -132,9 +132,10 @@ int refs_each_except(struct refs *refs, const char *prefix,
  * Visits refs like refs_each(), but leaves out names less than `start` (NULL:
  * visits all). Use it to continue an earlier visit without reading the refs
  * before `start`. `broken` is called with the name of each broken ref and each
- * dangling symbolic ref. If GIT_REF_PARANOIA is false, only refs to missing
- * objects are passed to `broken`. A nonzero return value of `broken` also ends
- * the visit and is returned. The other return values are those of refs_each().
+ * dangling symbolic ref. If GIT_REF_PARANOIA is false, `broken` is instead
+ * called with the name of each ref to a missing object, and with no other name.
+ * A nonzero return value of `broken` also ends the visit and is returned. The
+ * other return values are those of refs_each().
  */
 int refs_each_from(struct refs *refs, const char *prefix, const char *start,
 		   int (*fn)(void *ctx, const struct ref *ref),

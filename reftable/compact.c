@@ -27,8 +27,8 @@ size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
 {
 	size_t from = nr;
 	/*
-	 * total size of the tables that are chosen for the merge; if none is
-	 * chosen yet, the size of table i - 1
+	 * Total size of the tables that are chosen for the merge. While none is
+	 * chosen, the loop sets it to the size of table i - 1.
 	 */
 	uint64_t sum = 0;
 

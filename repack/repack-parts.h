@@ -35,9 +35,10 @@ int promisor_pack_write(uint32_t *nr, struct pack_job *job,
 /*
  * ---- repack-midx.c
  *
- * Writes the multi-pack-index of `git repack --write-midx`: one of all packs
- * that stay, or a layer of the new packs (packs/layered.h). This happens after
- * all new packs are installed and before anything is removed.
+ * Writes the multi-pack-index of `git repack --write-midx`: either a whole
+ * multi-pack-index, of all packs that stay, or a new layer, of the new packs
+ * (packs/layered.h). This happens after all new packs are installed and before
+ * anything is removed.
  */
 
 /*

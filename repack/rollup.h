@@ -30,7 +30,7 @@ enum rollup_part {
 	 * packed.
 	 */
 	ROLLUP_OPEN,
-	/* loose copies of the pack's objects are not packed */
+	/* a loose object that this pack has too is not packed */
 	ROLLUP_SUFFICE,
 };
 

@@ -96,14 +96,14 @@ int unreachable_collect(struct unreachable *u, struct walk *walk,
 void unreachable_release(struct unreachable *u);
 
 /*
- * Mark the objects that are kept. An object is kept if its time is later than
- * `expiry`, in seconds since 1970 (approxidate_parse_expiry()). 0 keeps all
- * objects. INT64_MAX keeps only objects that gc.recentObjectsHook names, and
- * all that the named objects reach.
+ * Mark the listed objects that are kept: objects whose time is later than
+ * `expiry`, objects that gc.recentObjectsHook names, and all objects that these
+ * reach. `expiry` is in seconds since 1970 (approxidate_parse_expiry()). 0
+ * keeps all listed objects. INT64_MAX keeps no object because of its time.
  *
- * The function reads the listed objects that are recent, all that the recent
- * objects reach, and unlisted objects on the way. Missing objects are skipped.
- * A broken object is an error, because the objects that it reaches are unknown.
+ * To find the objects that are reached, the function also follows unreachable
+ * objects of alternates, which are not listed. Missing objects are skipped. A
+ * broken object is an error, because the objects that it reaches are unknown.
  * Returns 0 or a negative error code.
  */
 int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err);

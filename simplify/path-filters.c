@@ -20,9 +20,9 @@ void path_filters_release(struct path_filters *f)
 }
 
 /*
- * Returns the length of the path with which all matches of a pattern begin, or
- * 0 if there is none. For example, each match of "a/b/c*" is "a/b" itself or a
- * path below "a/b", so the length is 3.
+ * Returns the length of the longest path that every match of a pattern equals
+ * or is below, or 0 if there is no such path. For example, all matches of
+ * "a/b/c*" are below "a/b", so the length is 3.
  */
 static size_t certain_len(const struct pathspec_item *item)
 {

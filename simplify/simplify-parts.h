@@ -357,9 +357,9 @@ struct path_look *path_look_new(struct objspace *space,
 void path_look_free(struct path_look *l);
 
 /*
- * Compares two trees by obj_pos, or PATH_CHANGES_NO_TREE for a tree without
- * entries. Returns 1 if a path that the patterns select differs, 0 if none
- * does, or a negative error code.
+ * Compares two trees, which are given by their obj_pos. PATH_CHANGES_NO_TREE
+ * stands for a tree without entries. Returns 1 if a path that the patterns
+ * select differs, 0 if none does, or a negative error code.
  */
 int path_look_differs(struct path_look *l, uint32_t new_tree, uint32_t old_tree,
 		      struct error *err);
