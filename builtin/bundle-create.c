@@ -7,8 +7,8 @@
  * object is reached by an excluded commit, but by no prerequisite, the bundle
  * contains the object.
  *
- * If the options limit a bundle in another way (--since, -<n>, paths), stock
- * Git runs.
+ * Options that limit the commits, such as --since and -<n>, and paths are not
+ * supported. If one of them is given, stock Git runs.
  */
 #include <inttypes.h>
 #include <stdio.h>

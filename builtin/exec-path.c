@@ -136,9 +136,9 @@ int exec_path_man(struct buf *out, struct error *err)
 }
 
 /*
- * Append the exec-path directory that has links to the Git of
- * GITREACH_FALLBACK. If the variable is not set, or there is no such directory,
- * append our own exec-path directory.
+ * Append the exec-path directory whose links lead to the stock Git that the
+ * environment variable GITREACH_FALLBACK names. Append our own exec-path
+ * directory if the variable is not set, or if no directory has such links.
  */
 static int add_ours_or_named(struct buf *out, struct error *err)
 {

@@ -310,7 +310,9 @@ static int set_variable(const char *name, const char *value)
 
 /*
  * Run stock Git as run_question() does, but without GIT_EXEC_PATH, which we may
- * have set. For the time of the call, GITREACH_TRAIL has the word ASKED.
+ * have set. During the call, the environment variable GITREACH_TRAIL also
+ * contains the word ASKED. If the program that runs is gitreach itself, the
+ * word makes it answer without stock Git.
  */
 static int ask(struct buf *out, const struct search *s, const char *word,
 	       struct trace *trace, struct error *err)

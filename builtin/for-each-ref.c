@@ -188,8 +188,9 @@ static int append_item(struct for_each_ref *f, const struct ref_sort_item *item)
 }
 
 /*
- * Reads all fields of a stored ref again, to find the error that stock Git
- * reports.
+ * Reads all fields of the ref `item` again. Called for one ref after another
+ * until a ref fails: the error of this ref is the one that stock Git reports.
+ * Returns 0 or a negative error code.
  */
 static int read_item(struct for_each_ref *f, const struct ref_sort_item *item)
 {

@@ -14,8 +14,9 @@
 #include "processes/sockets.h"
 
 /*
- * What this process inherits when it starts: sockets from its predecessor or
- * from the service manager (systemd), and channels to both.
+ * What this process inherits when it starts: listening sockets, a channel to
+ * the service manager (systemd), and a channel to the predecessor (the older
+ * server process that this process replaces). Any of these may be missing.
  */
 struct gitreachd_legacy {
 	struct daemon_sockets sockets;
@@ -47,11 +48,15 @@ int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err);
 void gitreachd_legacy_release(struct gitreachd_legacy *legacy);
 
 /*
- * Fork if this process replaces an older server process (the predecessor). The
- * child becomes the new server. The parent waits for the child. When the child
- * serves, the predecessor ends the parent (see struct daemon_successor). If the
- * child ends earlier, the parent must exit with the child's exit code. The exit
- * code tells the predecessor that the new server has failed to start.
+ * Fork if an older server process (the predecessor) has started this process to
+ * replace it. The child becomes the new server. The parent does nothing but
+ * wait for the end of the child:
+ *
+ * - If the child serves, the predecessor ends the parent. A service manager
+ *   needs this (struct daemon_successor).
+ * - If the child ends before that, it has failed to start. The parent must then
+ *   exit with the child's exit code, which tells the predecessor of the
+ *   failure.
  *
  * Returns 0 in the process that shall serve: the child, or this process if
  * there is no predecessor. Returns 1 in the parent, after the child has ended

@@ -116,8 +116,8 @@ static void print_error(void *ctx, const char *line)
 }
 
 /*
- * Read the configuration file. Returns 0, ERR_NOMEM, or another negative error
- * code after the errors were reported.
+ * Read the configuration file. Returns 0 or a negative error code. All errors
+ * were then reported, except ERR_NOMEM.
  */
 static int read_file(struct daemon_settings *s, const struct arguments *a,
 		     const struct daemon_report *report)
@@ -140,8 +140,8 @@ static int read_file(struct daemon_settings *s, const struct arguments *a,
 
 /*
  * Load the configuration file and the settings of the command line into *s, and
- * check them. Returns 0, ERR_NOMEM, or another negative error code after the
- * errors were reported.
+ * check them. Returns 0 or a negative error code. All errors were then
+ * reported, except ERR_NOMEM.
  */
 static int load(struct daemon_settings *s, const struct arguments *a,
 		const struct daemon_report *report)

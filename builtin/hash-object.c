@@ -438,9 +438,9 @@ static int hash_file(struct run *r, const char *path, const char *name)
 	int ret;
 
 	/*
-	 * As in stock Git, a file with an empty name is missing. Do not read
-	 * `path` in this case: it may be the directory in which relative names
-	 * start.
+	 * As in stock Git, a file with an empty name does not exist. Do not
+	 * look at `path` in this case: callers may have turned the empty name
+	 * into the path of a directory.
 	 */
 	errno = *name ? 0 : ENOENT;
 	if (!*name || sys_stat(&st, path, NULL) < 0)

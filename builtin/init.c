@@ -36,7 +36,7 @@ struct init_args {
 	bool branch_is_configured;
 	char *git_dir; /* owned */
 	/*
-	 * owned: the path of the git directory for messages; NULL: messages
+	 * owned: the path that messages show for the git directory; NULL: they
 	 * show git_dir
 	 */
 	char *shown_dir;

@@ -57,8 +57,9 @@ enum {
 	 */
 	OPTION_LAST_ARG = 1 << 3,
 	/*
-	 * For an option whose name is no-<x> here but <x> in stock Git: do not
-	 * accept --no-no-<x>.
+	 * The table lists the option under the name no-<x>. In stock Git,
+	 * --no-<x> is the negation of the option --<x>. So --no-no-<x> is not
+	 * allowed.
 	 */
 	OPTION_ONE_NO = 1 << 4,
 };
@@ -143,9 +144,9 @@ extern const char option_negated[];
  *
  * If argv[1] asks for completion, prints the options for it and returns -129.
  *
- * Parsing stops at the first OPTION_NOT_OURS. If stock Git is installed,
- * returns BUILTIN_NOT_OURS. Otherwise prints "error: option `x' is not
- * supported yet" and returns -129.
+ * Parsing stops at the first option that only stock Git has (its kind is
+ * OPTION_NOT_OURS). If stock Git is installed, returns BUILTIN_NOT_OURS.
+ * Otherwise prints "error: option `x' is not supported yet" and returns -129.
  *
  * `usage`: the text after "usage: "; newlines separate its lines.
  */

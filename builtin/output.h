@@ -32,8 +32,8 @@ struct shown_path {
 	 */
 	char *base;
 	/*
-	 * printed before a path whose start was removed: "./" in a bare
-	 * repository, otherwise ""
+	 * printed in place of "<base>/": "./" if `base` is the git directory,
+	 * as in a bare repository; otherwise ""
 	 */
 	const char *prefix;
 	enum hash_algo algo;

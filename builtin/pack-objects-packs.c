@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack-objects with the packs that standard input names, and with the objects
- * that revisions do not reach.
+ * The parts of git pack-objects for two groups of options:
+ *
+ * - --stdin-packs and --cruft, which read names of packs from standard input
+ * - --keep-unreachable and similar options, which choose what happens to
+ *   unreachable objects
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,14 +4,16 @@
  * bundles. `git bundle create` writes the bundles.
  *
  * The first bundle has all branches and tags. Each further bundle has the
- * commits that the list lacks. If the list already has BUNDLE_LIST_MAX bundles,
- * a new second bundle replaces all bundles except the first.
+ * commits that the bundles before it lack. If the list already has
+ * BUNDLE_LIST_MAX bundles, a new second bundle replaces all bundles except the
+ * first.
  *
- * After each repack, a new list is made. A client downloads only the bundles
- * whose creationToken is higher than all tokens that it knows. The new first
- * bundle has the highest token of the old list. So clients that have the old
- * bundles do not download the new first bundle. They download only the new
- * second bundle, which has the commits that the old list lacks.
+ * After each repack, a new list is made. Its first bundle has all branches and
+ * tags, for clients that have no bundle yet. Its second bundle has only the
+ * commits that the old list lacks, for clients that have the old bundles. A
+ * client downloads only the bundles whose creationToken is higher than all
+ * tokens that it knows. So the first bundle gets the highest token of the old
+ * list, and the second bundle gets a higher one.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -33,9 +33,9 @@
 /* Maximum value of --slowest and --top. */
 #define REQUESTS_SHOWN_MAX 1000
 
-/* By which number requests and groups are sorted, the largest first. */
+/* The values by which requests and groups can be sorted, the largest first. */
 enum requests_sort {
-	/* by the time of a request without the waits for its client */
+	/* duration, without the time spent waiting for the client */
 	REQUESTS_BY_TIME,
 	REQUESTS_BY_TOTAL,
 	REQUESTS_BY_CPU,

@@ -169,10 +169,11 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 }
 
 /*
- * Follow tags, starting at the object *oid, until an object is missing. Returns
- * 0 if the object *oid itself is missing. Returns 1 if a tag leads to a missing
- * object, and sets *oid to the id of this object. Returns a negative error code
- * if no object is missing, or after another error.
+ * Find the missing object that is *oid itself, or to which the tag *oid leads.
+ * Returns 0 if *oid itself is missing. Returns 1 if a tag leads to a missing
+ * object, and sets *oid to the id of this object. The caller must know that one
+ * of the objects is missing: otherwise, returns a negative error code, as after
+ * any other error.
  */
 static int follow_tags(struct rev_list_run *r, struct oid *oid)
 {

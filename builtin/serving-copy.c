@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Pushes into the local copy of a repository in a store. */
+/*
+ * Receives a push for a repository that is in a store. The push arrives in the
+ * node's local copy of this repository (a cached replica).
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Pushes into the local copy of a repository in a store. */
+/*
+ * Receives a push for a repository that is in a store. The push arrives in the
+ * node's local copy of this repository (a cached replica). From there, the push
+ * is written into the store.
+ */
 #ifndef BUILTIN_SERVING_COPY_H
 #define BUILTIN_SERVING_COPY_H
 
@@ -7,11 +11,11 @@
 #include "receive/receive-pack.h"
 
 /*
- * The state of a push into a local copy. `target` has the callbacks that store
- * the push.
+ * The state of a push. If the repository is a local copy of a repository in a
+ * store, the callbacks in `target` write the push into the store.
  */
 struct serving_copy {
-	/* owned; NULL: the repository is not a local copy */
+	/* owned: the local copy; NULL: the repository is not a local copy */
 	struct stored_copy *copy;
 	struct stored_push *push; /* owned */
 	/*

@@ -57,8 +57,8 @@ struct serving_names {
 struct summary_about serving_about(char address[SYS_ADDRESS_MAX]);
 
 /*
- * Set the names that this process sends to clients. Returns 0, or prints an
- * error and returns 128.
+ * Set the user agent and the session id that this process sends to clients.
+ * Returns 0, or prints an error and returns 128.
  */
 int serving_names_load(struct serving_names *names,
 		       const struct builtin_env *env);

@@ -44,9 +44,10 @@ static const char usage[] =
 #define LEASE_RENEW 60
 #define LEASE_AGE (10 * LEASE_RENEW)
 /*
- * Milliseconds. A request that renews or drops the lease fails if the store is
- * silent for LEASE_MS. The request is repeated only if it fails within
- * LEASE_TRY_MS. The command waits for these requests at its end.
+ * Time limits, in milliseconds, of the requests that renew or drop the lease. A
+ * request fails if the store is silent for LEASE_MS. A failed request is not
+ * repeated later than LEASE_TRY_MS after its first try. The limits are short
+ * because the command can only end after these requests.
  */
 #define LEASE_MS 4000
 #define LEASE_TRY_MS 2000

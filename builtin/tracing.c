@@ -327,8 +327,9 @@ static void open_log(struct tracing *t, const struct config *config)
 /* ---- the first events */
 
 /*
- * Split a text into words; each word ends in a NUL. Returns a list that borrows
- * the words from `text`, with NULL at its end.
+ * Split a text into words. Each word ends at the byte `end`, which is replaced
+ * by a NUL. Returns a list of the words, with NULL at its end, or NULL if there
+ * is no memory. The caller frees the list, which borrows the words from `text`.
  */
 static const char **split(const struct buf *text, char end)
 {
