@@ -60,9 +60,10 @@ static int write_line(struct advertisement *a, const struct oid *oid,
 }
 
 /*
- * Note an id that is to be written. Returns 1 if the line of the id must be
- * written, 0 if the id was written before, or a negative error code. Without
- * has_others no line can repeat an id, so the function always returns 1.
+ * Remember that the id *oid is advertised, so that no ".have" line repeats it.
+ * Returns 1 if the id was not advertised before, 0 if it was, or a negative
+ * error code. If has_others is false, there are no ".have" lines: nothing is
+ * remembered, and the function returns 1.
  */
 static int see(struct advertisement *a, const struct oid *oid)
 {

@@ -37,12 +37,12 @@ int receive_check_connected(struct receive *r,
 int receive_check_hidden(struct receive *r, struct error *err);
 
 /*
- * Find commands on symbolic refs whose target another command changes. If both
- * commands have equal old and new values, the command on the symbolic ref gets
- * the flag is_alias and is not executed. Otherwise both commands are refused.
- * Commands on symbolic refs that cannot be followed to their end are also
- * refused, for instance refs to "refs/../x" and loops. Returns 0 or a negative
- * error code.
+ * Find commands on symbolic refs whose target another command changes. If the
+ * two commands have the same old value and the same new value, the command on
+ * the symbolic ref gets the flag is_alias and is not executed. Otherwise both
+ * commands are refused. Commands on symbolic refs that cannot be followed to
+ * their end are also refused, for instance refs to "refs/../x" and loops.
+ * Returns 0 or a negative error code.
  */
 int receive_check_aliases(struct receive *r, struct error *err);
 

@@ -445,11 +445,13 @@ static int check_visible(struct check *k, const struct walk_items *objects)
 
 /*
  * Find the objects that the new tips reach and that the existing refs do not
- * reach. If k->undecided is empty, refs reach all existing commits at which the
- * push meets the old history. Then the new commits are those of the push
- * (k->push), and no walk over commits is needed. Otherwise commits are walked
- * by date. This walk could visit the whole history if the dates in the push are
- * old.
+ * reach.
+ *
+ * The walk of the pushed commits has stopped at commits that existed before the
+ * push. If refs reach all of these (k->undecided is empty), the new commits are
+ * those in k->push, and no other walk over commits is needed. Otherwise commits
+ * are walked by date. This walk could visit the whole history if the dates in
+ * the push are old.
  */
 static int find_new(struct walk_result *result, struct check *k)
 {

@@ -31,9 +31,9 @@ static int set_quarantine(struct receive_environment *env,
 }
 
 /*
- * Makes the quarantine an alternate of the repository for a hook that runs
- * after the push. The hook can then read the push certificate, and objects that
- * the repository lacks.
+ * For a hook that runs after the push: makes the quarantine an alternate of the
+ * repository. The hook can then read the push certificate, and the pushed
+ * objects if they were not moved into the repository (struct receive_target).
  */
 static int set_alternate(struct receive_environment *env,
 			 const struct quarantine *q)

@@ -282,9 +282,9 @@ static int answer(struct fetch *f, struct error *err)
 	int ret;
 
 	/*
-	 * A request without wants gets no answer, unless the client sent
-	 * "wait-for-done". In this case the client only wants to know which of
-	 * its haves are common.
+	 * A request without wants gets no answer. Exception: a client that
+	 * sends "wait-for-done" without wants only asks which of its haves are
+	 * common.
 	 */
 	if (!f->req.wants.nr && !f->wait_for_done)
 		return 0;

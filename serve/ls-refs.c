@@ -197,9 +197,11 @@ static bool is_for_refs(const char *prefix)
 }
 
 /*
- * Set *cached to the packed-refs file or the reftable stack that has all refs
- * of the listing. Set it to NULL if a loose ref is listed, or if the packets
- * cannot be shared with other requests. Returns 0 or a negative error code.
+ * Find out whether requests can share the packets of this listing. If so, set
+ * *cached to the packed-refs file or the reftable stack that has all refs of
+ * the listing. Set *cached to NULL if not: a loose ref is listed, the packets
+ * go into a sideband or into the trace, or there is no cache. Returns 0 or a
+ * negative error code.
  */
 static int find_cached(const struct refs_cached **cached, struct listing *l)
 {

@@ -192,9 +192,11 @@ struct sending {
 };
 
 /*
- * Write the sections of the response that come before the pack. Called when the
- * objects of the pack are known: left_out[i] says whether blob i is left out.
- * `pack`: checksum of the published pack that is left out, or NULL.
+ * Write the URIs that the client needs, and the line that begins the section
+ * with the pack. Called when the objects of the pack are known. left_out[i]:
+ * the pack does not have the blob p->offer->blobs[i], so the client needs its
+ * URI. `pack`: checksum of the published pack whose objects are left out, or
+ * NULL.
  */
 static int tell_uris(void *ctx, const bool *left_out, const struct oid *pack,
 		     struct error *err)
@@ -306,9 +308,9 @@ static int make_pack(struct sending *p, struct error *err)
 }
 
 /*
- * Tell the client that the server failed. Only the administrator learns the
- * reason. If `code` is ERR_DENIED, the server is busy, and the client gets the
- * message of *err, too.
+ * Tell the client that the server failed. If `code` is ERR_DENIED (the server
+ * is busy), the client gets the message of *err. After any other error, the
+ * client does not learn the reason, which is for the administrator only.
  */
 static void tell_failure(struct sideband *sb, int code, const struct error *err)
 {
@@ -354,7 +356,10 @@ static int send_to(struct sending *p, struct error *err)
 
 	p->begun_ns = sys_clock_ns();
 	p->is_empty = wants_nothing_new(p->req);
-	/* The pack of a hook may have any size, so it never counts as tiny. */
+	/*
+	 * An empty pack is tiny. But if uploadpack.packObjectsHook makes the
+	 * pack, it may have any size.
+	 */
 	sb->is_tiny = p->is_empty && !s->config.pack_objects_hook;
 	if (s->config.keep_alive && sb->mode != SIDEBAND_NONE && !p->is_empty)
 		ret = sys_ticker_new(&p->ticker, s->config.keep_alive,

@@ -157,7 +157,7 @@ void pack_offer_release(struct pack_offer *offer);
 
 /*
  * Offer the packs that a repository has published, if their URI has a protocol
- * in the client's list. *offer must be initialised and have no blobs, and
+ * in the client's list. *offer must be initialised, with offer->nr 0, and
  * `config` must outlive *offer. Returns 0 or ERR_NOMEM.
  */
 int pack_offer_published(struct pack_offer *offer,
@@ -166,11 +166,12 @@ int pack_offer_published(struct pack_offer *offer,
 			 struct error *err);
 
 /*
- * For a local copy of a repository in a store: offer the packs that clients can
- * download from the store (copies/offers.h), if their URI has a protocol in the
- * client's list. *offer must be initialised and have no blobs, and `config`
- * must outlive *offer. Returns 0 or ERR_NOMEM. If the packs cannot be offered,
- * the function also returns 0, and *warning says why.
+ * If `repo` is a local copy (a cached replica) of a repository that is in a
+ * store: offer the packs that clients can download from the store
+ * (copies/offers.h), if their URI has a protocol in the client's list. *offer
+ * must be initialised, with offer->nr 0, and `config` must outlive *offer.
+ * Returns 0 or ERR_NOMEM. If the packs cannot be offered, the function also
+ * returns 0, and *warning says why.
  */
 int pack_offer_stored(struct pack_offer *offer,
 		      const struct published_config *config,

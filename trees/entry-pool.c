@@ -166,9 +166,10 @@ static bool is_entry(const struct entry_pool *pool, uint32_t entry_nr,
 }
 
 /*
- * Returns the slot of the numbered entry that has the same bytes as the waiting
- * entry at index `waiting` of pool->words. If there is no such entry, returns a
- * slot for a new entry.
+ * Looks for an entry that already has a number, and has the same bytes as the
+ * entry at index `waiting` of pool->words, which has no number yet. Returns the
+ * slot of the entry that was found. If there is none, returns a slot for a new
+ * entry.
  *
  * If `waiting` is ENTRY_POOL_NONE, returns a slot for a new entry without
  * comparing bytes.

@@ -250,8 +250,9 @@ static int see_outside(struct closure *c, const struct walk_item *item)
 }
 
 /*
- * Moves the objects that a thread has found to the result `found`. Puts the
- * trees among them into the list of trees for the next depth.
+ * Moves objects from `from`, the list of one thread, to the result `found`.
+ * Objects that were found before are dropped. Trees are also added to the list
+ * of trees for the next depth. Returns 0 or ERR_NOMEM.
  */
 static int take_found(struct closure *c, struct walk_items *found,
 		      struct walk_items *from)

@@ -218,8 +218,8 @@ struct splice_run {
 	const struct tree_starts *base;
 	struct cursor c;
 	/*
-	 * average number of entries in 2^32 bytes of the base; used to guess
-	 * the last entry that a copy covers
+	 * average number of entries for each byte of the base, times 2^32; used
+	 * to guess the last entry that a copy covers
 	 */
 	uint64_t density;
 	/* number of an entry of the base near the range of the next copy */

@@ -80,8 +80,8 @@ struct tree_splice {
 	/* offset in the new tree at which the next entry begins */
 	uint32_t at;
 	/*
-	 * The first bytes of the entry of the new tree that is still
-	 * incomplete: its other bytes have not been read yet.
+	 * If the bytes read so far end inside an entry of the new tree: the
+	 * first bytes of this entry. Otherwise empty.
 	 */
 	struct buf part;
 };

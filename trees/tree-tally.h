@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts paths. An object may be at several paths of a tree: equal files, or
- * equal directories with everything below them. The *tally* of two trees has
- * each object that is at more paths of one tree than of the other tree. The
- * number of an object's paths in the old tree, plus its number in the tally, is
- * the number of its paths in the new tree. If this is 0, the new tree no longer
- * has the object.
+ * Compares at how many paths two trees have each object. An object may be at
+ * several paths of a tree: equal files, or equal directories with everything
+ * below them. The *tally* of two trees lists the objects that have more paths
+ * in one tree than in the other, with the difference: paths in the new tree
+ * minus paths in the old tree. An object's number of paths in the old tree plus
+ * this difference is its number of paths in the new tree. If this new number is
+ * 0, the new tree no longer has the object.
  *
  * Only directories that differ are read.
  */
@@ -41,7 +42,10 @@ struct tree_tally {
 
 /* How much two trees may differ. */
 struct tree_tally_limits {
-	/* number of paths; a path with different objects counts twice */
+	/*
+	 * maximum number of paths at which the trees differ; a path at which
+	 * both trees have an object counts twice
+	 */
 	size_t paths;
 	/*
 	 * bytes of the trees that are read; a tree counts at each path at which
@@ -50,21 +54,22 @@ struct tree_tally_limits {
 	size_t bytes;
 };
 
-/* Stands for an empty tree, which is no object. */
+/* Used in place of a tree's obj_pos: there is no tree, and so no entry. */
 #define TREE_TALLY_NONE UINT32_MAX
 
 /*
- * Sets *tally, which must be initialised, to the tally of two trees, given by
- * obj_pos. `old_tree` may be TREE_TALLY_NONE; the tally then has all objects of
- * the new tree. The trees themselves count as objects at the empty path.
- * Commits of submodules are left out. Rows ascend by obj_pos; each object has
- * one row, and `paths` of a row is not 0.
+ * Compares two trees, given by obj_pos. Sets *tally, which must be initialised,
+ * to the objects that have more paths in one tree than in the other. Each
+ * object has one row; the rows ascend by obj_pos. `old_tree` may be
+ * TREE_TALLY_NONE; the tally then has all objects of the new tree. The trees
+ * themselves count as objects at the empty path. Commits of submodules are left
+ * out.
  *
  * Returns 0, or 1 if the trees differ more than the limits allow. Returns
- * ERR_MISSING if a tree is missing,
- * ERR_CORRUPT if a tree is malformed or an object is named both as a tree and
- * as a blob, or another negative error code. The caller releases *tally in all
- * cases. Cost: the differing directories of both trees are read.
+ * ERR_MISSING if a tree is missing, ERR_CORRUPT if a tree is malformed or an
+ * object is named both as a tree and as a blob, or another negative error code.
+ * The caller releases *tally in all cases. Cost: the differing directories of
+ * both trees are read.
  */
 int tree_tally_compare(struct tree_tally *tally, struct objspace *space,
 		       struct odb_reader *reader, uint32_t old_tree,

@@ -230,10 +230,10 @@ static int cmp_at(const struct treediff *d, const struct side *side, uint32_t i,
 }
 
 /*
- * Moves the position in a parent's tree to the first entry whose name is that
- * of `entry` (entry i of the child) or sorts after it. Two guesses are tried
- * before a search: the position is already right, or it must move as far as the
- * child has moved.
+ * Moves the position in the tree of a parent commit to the first entry whose
+ * name is that of `entry` (entry i of the child commit's tree) or sorts after
+ * it. Two guesses are tried before a search: the position is already right, or
+ * it must move as far as the position in the child's tree has moved.
  */
 static void seek(const struct treediff *d, struct side *side,
 		 const struct tree_table *child, uint32_t i,
@@ -265,9 +265,11 @@ static void seek(const struct treediff *d, struct side *side,
 	}
 }
 /*
- * Moves the position in a parent's tree to the name of `entry`, which is entry
- * i of the child. Returns true if the tree has an entry of this name. In this
- * case, sets *found to the entry's number (entry_nr), and moves past the entry.
+ * Looks in the tree of a parent commit, `side`, for the name of `entry`, which
+ * is entry i of the child commit's tree. If the name is there, sets *found to
+ * the number (entry_nr) of the parent's entry, moves the position in `side`
+ * past this entry, and returns true. Otherwise moves the position to the next
+ * name, and returns false.
  */
 static bool find_in_side(const struct treediff *d, struct side *side,
 			 const struct tree_table *child, uint32_t i,

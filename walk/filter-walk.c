@@ -358,9 +358,9 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos,
 	if (ret)
 		return ret < 0 ? ret : 0;
 	/*
-	 * Skip the entries of this tree if all of them are too deep to pass the
-	 * filter tree:<depth>. With fw->spared, as in stock Git, the entries of
-	 * a tree that passes are met even if they are too deep.
+	 * Skip the entries of this tree if they are too deep to pass the filter
+	 * tree:<depth>. Exception: with fw->spared, the entries of a tree that
+	 * passes are read anyway, to remove wants among them from fw->spared.
 	 */
 	if (filter->depth < place->level ||
 	    (filter->depth == place->level && !fw->spared))

@@ -33,11 +33,14 @@ struct filter_walk {
 	 */
 	struct bitset excluded;
 	/*
-	 * borrowed, indexed by obj_pos: wants that pass in any case. If the
-	 * walk meets a want as an entry of an earlier wanted tree, it removes
-	 * this want from the set. NULL: no want is removed. The field is set
-	 * only while wants are walked for which filtered_may_nest() is true,
-	 * because the walk then reads one more level of trees.
+	 * Borrowed, indexed by obj_pos: wants that are in the result even if
+	 * they do not pass the filter. If the walk meets a want as an entry of
+	 * an earlier wanted tree, it removes the want from the set: as in stock
+	 * Git, this want must then pass the filter. NULL: no want is removed.
+	 *
+	 * If the field is set, the walk reads one more level of trees. So the
+	 * field is set only while wants are walked, and only if
+	 * filtered_may_nest() is true for them.
 	 */
 	struct bitset *spared;
 	/*
