@@ -18,9 +18,10 @@
  */
 #define RENAME_TRIES 5
 /*
- * Maximum number of records for which one refresh asks the store. The refresh
- * asks for the record after the newest one that this node knows. It asks again
- * only if another process of the node has noted a newer record in the meantime.
+ * Maximum number of times that one refresh asks the store for the record after
+ * the newest one that this node knows. If the record exists, the refresh
+ * searches for the newest record. Exception: if another process of the node has
+ * noted the record meanwhile, the refresh first asks for the record after that.
  */
 #define LOOKS 3
 /*

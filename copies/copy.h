@@ -50,10 +50,11 @@ int stored_copy_open(struct stored_copy **out, const char *git_dir,
 		     struct error *err);
 
 /*
- * Begins to use the copy of a repository (lock USE). If there is no copy yet,
- * stored_copy_refresh() makes it. `node` is borrowed. Returns 0 with *out owned
- * by the caller, ERR_INVALID if a store cannot have a repository of this name,
- * or another negative error code. Nothing is read, and no request is sent.
+ * Begins to use the copy of a repository (lock USE). The copy need not exist:
+ * stored_copy_refresh() can make it later. This function reads nothing, and
+ * sends no request. `node` is borrowed. Returns 0 with *out owned by the
+ * caller, ERR_INVALID if a store cannot have a repository of this name, or
+ * another negative error code.
  */
 int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 		      const char *name, struct error *err);
@@ -62,14 +63,14 @@ int stored_copy_enter(struct stored_copy **out, struct stored_node *node,
 void stored_copy_close(struct stored_copy *copy);
 
 /*
- * Brings the copy to the generation that is the newest in the store after the
- * call began.
+ * Brings the copy to the generation that is the newest in the store at some
+ * moment during the call.
  *
- * - If the copy has this generation already, one request is sent. A second
- *   request is sent if stored_copy_doubt() was called before.
- * - Another process of this node may have noted this generation
- *   (stored_copy_note_made()) and be bringing the copy to it. Also in this
- *   case, one request is sent, or two after stored_copy_doubt().
+ * - If the copy already has this generation, one request is sent to the store.
+ * - Another process of this node may be bringing the copy to this generation,
+ *   and may have noted it (stored_copy_note_made()). Then one request is sent,
+ *   and this function waits for the other process.
+ * - If stored_copy_doubt() was called before, one more request is sent.
  * - Before the copy gets a newer generation, the store must prove that it still
  *   has the old generation of the copy.
  *
@@ -99,7 +100,7 @@ bool stored_copy_is_doubted(const struct stored_copy *copy);
 
 /*
  * Finds out whether the store has the repository, without changing the copy. If
- * the copy exists, the store has it, and no request is sent. Otherwise up to
+ * there is a copy, the answer is yes, and no request is sent. Otherwise up to
  * three requests are sent. Returns 0 if the store has the repository,
  * ERR_MISSING if not, ERR_IO if the store does not answer, or another negative
  * error code.

@@ -425,8 +425,8 @@ struct publishing {
 	struct stored_push *push;
 	struct ref_transaction *tx;
 	/*
-	 * Owned, with all strings of `refs`: the refs of the change. refs[i]
-	 * was made from the update updates[i] of the transaction.
+	 * The refs of the change. The array and all its strings are owned.
+	 * refs[i] was made from the update updates[i] of the transaction.
 	 */
 	struct generation_ref_change *refs;
 	struct ref_update **updates;

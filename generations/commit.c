@@ -303,8 +303,9 @@ static bool has_members(const struct commit *c)
 }
 
 /*
- * Returns whether a change in the record is older than its session_ns: a
- * garbage collection may then have deleted its files.
+ * Returns whether a change in the record has passed its time limit (the field
+ * session_ns of struct generation_change). A garbage collection may then have
+ * deleted the files of the change.
  */
 static bool any_is_over(const struct commit *c)
 {
@@ -528,9 +529,10 @@ static int announce(struct commit *c)
 }
 
 /*
- * Makes a record. Tries up to GENERATION_TRIES numbers. Returns a value of
- * generation_commit_result or a negative error code. If all changes were
- * refused, no record is made, and the result is GENERATION_COMMITTED.
+ * Makes a record. Tries up to GENERATION_TRIES numbers. Returns the
+ * generation_commit_result of the changes that were not refused, or a negative
+ * error code. If all changes were refused, no record is made, and the function
+ * returns 0.
  */
 static int make(struct commit *c)
 {
@@ -665,9 +667,10 @@ int generation_session_find(const struct generation_place *place,
 	int result = GENERATION_UNKNOWN;
 
 	/*
-	 * A power loss could still remove a record that was read from a store
-	 * in a directory. So put the record once more: STORE_CONFLICT means
-	 * that the record is durable.
+	 * If the store is a directory, a power loss could still remove the
+	 * record that was read here. So put the record once more.
+	 * STORE_CONFLICT means that the record was still there; filestore_put()
+	 * has then made it durable.
 	 */
 	if (!generation_newest(&g, place, at_least, NULL) &&
 	    has_upload(&g, session) &&

@@ -280,8 +280,10 @@ static int queue(struct generation_group *group, struct waiting *w,
 	group->last = &w->next;
 	while (!w->is_answered) {
 		/*
-		 * If an earlier leader is already making the record of this
-		 * change, another waiting thread becomes the next leader.
+		 * Wait while another thread is the leader. If w->is_taken, an
+		 * earlier leader is still making the record of this change:
+		 * wait, too, and let a thread with an untaken change become the
+		 * next leader.
 		 */
 		if (group->is_led || w->is_taken) {
 			pthread_cond_wait(&group->changed, &group->lock);

@@ -182,9 +182,9 @@ int generation_read_hint(struct generation *out,
 /* A file that a change adds. */
 struct generation_upload {
 	/*
-	 * The path, the size and the hash of the content. file.upload is
-	 * ignored: generation_commit() makes a new token for the files of each
-	 * call.
+	 * The path, the size and the hash of the content. The token file.upload
+	 * need not be set: generation_commit() makes a new token for the files
+	 * of each call.
 	 */
 	struct generation_file file;
 	/*

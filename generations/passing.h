@@ -11,8 +11,8 @@
  *	be32 number of refs; for each: text ref, 1 byte: 1 if `before` follows,
  *	    2 if `after` follows, 3 for both; text before, text after
  *
- * Only the changes of pushes can be passed: they drop nothing, and change no
- * tables.
+ * Only the changes of pushes can be passed. Such a change drops no files. It
+ * sets refs by entries of the record, and so writes no reftables.
  */
 #ifndef GENERATIONS_PASSING_H
 #define GENERATIONS_PASSING_H

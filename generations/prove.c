@@ -32,10 +32,11 @@ static int compare_head(const struct generation_place *place, uint64_t number,
 }
 
 /*
- * Compares the whole record in the store with `known`. The record may be
- * retired. *is_there is set to whether the store has a record with this number.
- * Returns 0 if both records are of the same generation, STORE_ABSENT if not,
- * another filestore_result, or a negative error code.
+ * Reads the store's record with the number of `known`, and checks that it is a
+ * record of the same generation. Sets *is_there to whether the store has such a
+ * record; it may be retired. Returns 0 if it is the same generation,
+ * STORE_ABSENT if it is another one or there is no record, another
+ * filestore_result, or a negative error code.
  */
 static int compare_record(bool *is_there, const struct generation_place *place,
 			  const struct generation *known, struct error *err)

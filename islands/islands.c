@@ -60,7 +60,10 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
 	return ret;
 }
 
-/* A tag in a layer, and the commit that the tag peels to. */
+/*
+ * A tag that gets a layer (enum islands_layer), and the commit that it peels
+ * to.
+ */
 struct layered_tag {
 	uint32_t obj_pos;
 	uint32_t commit;

@@ -16,10 +16,11 @@
  * newest commit as deltas of older versions. A clone of depth 1 does not get
  * these versions.
  *
- * Layers are for clones with full history, of HEAD's branch only or of all
- * branches and tags. References of other kinds, for instance pull requests, are
- * seldom cloned and often many. Each layer together with the layers before it
- * is an island.
+ * A pack has three layers: what HEAD reaches, what branches and tags add, and
+ * the rest. Each layer together with the layers before it is an island. So a
+ * clone with full history, of HEAD's branch only or of all branches and tags,
+ * gets a whole island. The rest is mostly what other references reach, for
+ * instance pull requests. These are seldom cloned and often many.
  */
 #ifndef ISLANDS_ISLANDS_H
 #define ISLANDS_ISLANDS_H

@@ -19,8 +19,8 @@
 #define LOCK "network/lock"
 
 /*
- * Returns 1 if a git directory belongs to a shared store, 0 if not, or
- * ERR_NOMEM.
+ * Returns 1 if `git_dir` is the git directory of a shared store itself, 0 if
+ * not, or ERR_NOMEM.
  */
 static int is_store(const char *git_dir)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls hooks for a migration, with the same transactions as stock Git. The
- * first transaction has all refs. If the new store is files, a second one has
- * the refs in packed-refs, and a third one has the loose refs. As in stock Git,
- * a commit is reported for the third transaction only.
+ * Calls the hook reference-transaction for a migration, with the same
+ * transactions as stock Git. The first transaction has all refs. If the new
+ * store is files, a second one has the refs in packed-refs, and a third one has
+ * the loose refs. As in stock Git, only the third transaction is reported as
+ * committed. The reports of the others end with the state "prepared".
  */
 #include <stdlib.h>
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The steps of moving all refs from one kind of storage (the old store) to the
- * other (the new store). ref-migrate-write.c writes the new store, and
- * ref-migrate-tell.c tells hooks; this file exchanges the stores. The directory
- * of the new store has these entries, which are moved into the git directory:
+ * other (the new store). ref-migrate-write.c writes the new store into a
+ * temporary directory, and ref-migrate-tell.c tells hooks. This file exchanges
+ * the stores: it removes the old store from the git directory, and moves the
+ * entries of the temporary directory into the git directory:
  *
- * 	files      HEAD and other root refs, packed-refs, refs/, logs/
- * 	reftable   reftable/, and the stubs HEAD and refs/heads
+ *	files      HEAD and other root refs, packed-refs, refs/, logs/
+ *	reftable   reftable/, and the stubs HEAD and refs/heads
  *
  * A git directory without HEAD or refs/ is no repository. So HEAD is replaced
- * by a rename. The directory refs/ stays, and its entries are moved.
+ * by a rename. The git directory keeps its directory refs/, and only what is
+ * inside refs/ is replaced.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -157,9 +157,9 @@ static int write_packed(struct packer *p, struct error *err)
 }
 
 /*
- * Returns whether `path` exists and is neither a file nor a directory. Such a
- * path is a symbolic link through which the ref was read. The file to which the
- * link leads was removed after packing.
+ * Called if no ref can be read any more at `path`, the path of a packed ref.
+ * Returns whether `path` is a dangling symbolic link. The ref was read through
+ * this link, and the file to which the link leads was removed after packing.
  */
 static bool is_dangling_link(const char *path)
 {

@@ -31,11 +31,12 @@ static int publish_nothing(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Rejects the new value of a ref that is too long for a reftable. Local copies
- * of repositories in a store have their refs in reftables. These tables are
- * written only after the change in the store is complete, and then it is too
- * late to reject the change. Returns 0 (also if an update is rejected) or a
- * negative error code.
+ * Rejects the update of a ref if its name and new value are too long for a
+ * block of a reftable. Some repositories are in a store, and nodes have local
+ * copies of them, with the refs in reftables. These tables are written only
+ * after the change in the store is complete, and then it is too late to reject
+ * the change. Returns 0 (also if an update is rejected) or a negative error
+ * code.
  */
 static int check_len(struct ref_transaction *tx, const struct ref_item *item,
 		     size_t block_size, struct error *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Checks packed-refs line by line (packed-refs.h draws the file). The check
- * continues after a malformed line. The order of names is reported only if
- * there is no other error.
+ * continues after a malformed line. A wrong order of names is reported only if
+ * no other error was found.
  */
 #include <ctype.h>
 #include <limits.h>

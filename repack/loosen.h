@@ -29,11 +29,10 @@ static inline bool loosen_wants(const struct unreachable_item *item)
  * packed copy, no file is written. Instead, the time of the existing file is
  * set to now.
  *
- * When the function returns, all files are durable, because the caller next
- * removes the packs that have the objects. The files are synced even if
- * core.fsync lists packs but not loose objects. The files are not synced if
- * core.fsync lists neither. *nr: the number of objects written. Returns 0 or a
- * negative error code.
+ * The caller next removes the packs that have the objects. So if core.fsync
+ * lists packs or loose objects, all files are synced when the function returns.
+ * If core.fsync lists neither, no file is synced. *nr: the number of objects
+ * written. Returns 0 or a negative error code.
  */
 int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err);
 

@@ -187,10 +187,11 @@ static bool may_go(struct run *r, const struct oid *oid)
  * final name yet. If the repository has promisor packs, the answer is always
  * true.
  *
- * Without promisor packs, the walk reads such packs, too (odb/odb.h), and gives
- * a number to each object that it meets. So an object without a number is
- * unreachable, and not needed. An object in the list of unreachable objects is
- * needed only if it is kept. Any other object counts as needed.
+ * If there are no promisor packs, the walk has read packs without a final name,
+ * too (odb/odb.h), and has given a number to each object that it met. So an
+ * object without a number is unreachable, and not needed. An object in the list
+ * of unreachable objects is needed only if it is kept. Any other object counts
+ * as needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {

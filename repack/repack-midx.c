@@ -275,9 +275,9 @@ static int write_all(struct midx_run *m, struct repack_result *result,
 	for (int i = 1; i < MULTI_PACK_MAX_TRIES && written.outdated; i++)
 		ret = write_now(m, &written, err);
 	/*
-	 * If the message begins with "Failed to traverse parents", the walk
-	 * failed because a parent of a commit is missing. This is an error of
-	 * the walk, and does not count as an object that the packs lack.
+	 * The message "Failed to traverse parents..." says that the whole
+	 * repository lacks a parent of a commit. midx_not_closed is only for
+	 * objects that the packs lack.
 	 */
 	result->midx_not_closed = ret == ERR_MISSING && written.not_closed &&
 				  err &&

@@ -97,8 +97,8 @@ static void set_job_options(struct run *r)
 }
 
 /*
- * Remove from the list of packs to remove those packs that the options keep.
- * Returns 0 or a negative error code.
+ * Some packs must stay because of the options. Drop them from r->old, the list
+ * of packs that will be removed. Returns 0 or a negative error code.
  */
 static int spare_packs(struct run *r, struct error *err)
 {

@@ -141,10 +141,11 @@ static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 	if (!ret)
 		ret = collect_objects(c, p, &f.times, 0);
 	/*
-	 * The .mtimes file is missing. If the pack was removed, none of its
-	 * objects is younger than the pack. If the pack is still there,
-	 * another process has just written the pack again as an ordinary pack,
-	 * and its objects are in use now.
+	 * The .mtimes file is missing. If the pack was removed, take the time
+	 * of the pack for all its objects, because none of them is younger. If
+	 * the pack is still there, another process has just written it again as
+	 * an ordinary pack. Its objects are in use now, so take the present
+	 * time.
 	 */
 	else if (ret == ERR_MISSING)
 		ret = collect_objects(c, p, NULL,

@@ -79,7 +79,8 @@ struct simplify_options {
 	/*
 	 * Show only ancestors and descendants of the commits `through`
 	 * (commit_nr), and these commits. If through_haves is set, all haves
-	 * are added to `through`. Requires full_history.
+	 * (the tips whose ancestors are excluded) are added to `through`.
+	 * Requires full_history.
 	 */
 	bool ancestry_path, through_haves;
 	const uint32_t *through; /* borrowed */

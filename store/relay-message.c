@@ -7,7 +7,9 @@
 #include "store/relay-message.h"
 #include "sys/passing.h"
 
-/* room for a packet with its first byte */
+/*
+ * length of the longest packet: RELAY_PACKET_MAX does not count its first byte
+ */
 #define ROOM (RELAY_PACKET_MAX + 1)
 
 int relay_message_send(int fd, const struct buf *message, struct error *err)

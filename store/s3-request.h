@@ -22,8 +22,8 @@ struct s3 {
 };
 
 /*
- * Maximum number of query parameters of a request, and of headers in addition
- * to the four that every request has.
+ * Maximum number of query parameters of a request. Also the maximum number of
+ * headers, without those that every request has, such as host and x-amz-date.
  */
 #define S3_HEADERS_MAX 4
 
@@ -35,8 +35,8 @@ struct s3_call {
 	struct sigv4_pair query[S3_HEADERS_MAX];
 	size_t query_nr;
 	/*
-	 * headers in addition to the four that every request has; names are in
-	 * lower case
+	 * headers, without those that every request has, such as host and
+	 * x-amz-date; names are in lower case
 	 */
 	struct sigv4_pair headers[S3_HEADERS_MAX];
 	size_t header_nr;

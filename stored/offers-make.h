@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Publishes packs of a repository for its next generation, after a repack
- * (stored/offer-list.h):
+ * After a repack, publishes packs of a repository: its next generation has them
+ * and their list (stored/offer-list.h) among its files. Each of these packs is
+ * the content of a prepared answer (prepared/prepared.h).
  *
  *	prepared answers  ->  publish/<checksum>.pack  ->  files of the
  *	                      objects/info/published       next generation

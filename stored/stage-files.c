@@ -57,9 +57,9 @@ static int copy_file(const char *from, const char *to, struct error *err)
 }
 
 /*
- * Makes a hard link to a file. If this is impossible, makes a symlink to a file
- * that never changes under its name, such as a pack. A symlink to any other
- * file would show later changes of the source. Returns 0, 1 if the file must be
+ * Makes a hard link to the file `from`. If this is impossible, and the content
+ * of this file never changes (as for a pack), makes a symlink to it. A symlink
+ * to any other file would show later changes. Returns 0, 1 if the file must be
  * copied, or a negative error code.
  */
 static int link_file(const char *from, const char *to, struct error *err)

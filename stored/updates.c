@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the stack of reftables of a repository that has a generation. */
+/*
+ * Makes the stack of reftables of a local copy from the record of a generation.
+ */
 #include <inttypes.h>
 #include <string.h>
 
