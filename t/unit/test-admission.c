@@ -23,7 +23,7 @@
 #include "sys/clock.h"
 #include "sys/process.h"
 #include "sys/thread.h"
-#include "t/unit/robust.h"
+#include "t/unit/emulated.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define DEAR 1000000

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "repo/signature.h"
+#include "t/unit/emulated.h"
 #include "t/unit/tmprepo.h"
 
 #define SSH_SIG "-----BEGIN SSH SIGNATURE-----\nabc\n"
@@ -232,10 +233,13 @@ static void test_verify_ssh(void **state)
 		  "[gpg \"ssh\"]\nallowedSignersFile = %s/signers\n"
 		  "revocationFile = %s/nobody\n");
 	expect(verify(&config, &t, SSH_SIG), 'B', "-", "-");
-	configure(&config, &t, "[gpg \"ssh\"]\nprogram = %s/not there\n");
-	check = verify(&config, &t, SSH_SIG);
-	assert_non_null(strstr(check.problem, "cannot run"));
-	expect(check, 'E', "-", "-");
+	if (has_spawn_errors()) {
+		configure(&config, &t,
+			  "[gpg \"ssh\"]\nprogram = %s/not there\n");
+		check = verify(&config, &t, SSH_SIG);
+		assert_non_null(strstr(check.problem, "cannot run"));
+		expect(check, 'E', "-", "-");
+	}
 	config_release(&config);
 	tmprepo_release(&t);
 }

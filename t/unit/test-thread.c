@@ -20,7 +20,7 @@
 #include "sys/thread.h"
 #include "sys/clock.h"
 #include "sys/process.h"
-#include "t/unit/robust.h"
+#include "t/unit/emulated.h"
 
 #define TASKS 10000
 
