@@ -25,7 +25,7 @@ int serving_open(struct builtin_env *env, const char *path, unsigned flags,
 		ret = error_set_errno(err, "cannot change to '%s'",
 				      env->repo->git_dir);
 	if (!ret)
-		tracing_repo(env->tracing, env->repo);
+		tracing_serve_repo(env->tracing, env->repo);
 	return ret;
 }
 

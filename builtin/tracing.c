@@ -548,7 +548,6 @@ void tracing_command(struct tracing *t, const char *const *argv)
  */
 static void open_configured(struct tracing *t, const struct config *config)
 {
-	open_log(t, config);
 	if (t->has_looked) {
 		settle(t);
 		return;
@@ -573,12 +572,20 @@ void tracing_repo(struct tracing *t, struct repo *repo)
 	tell_params(t, &repo->config);
 }
 
+void tracing_serve_repo(struct tracing *t, struct repo *repo)
+{
+	if (t)
+		open_log(t, &repo->config);
+	tracing_repo(t, repo);
+}
+
 void tracing_server(struct tracing *t, const struct config *config)
 {
 	if (!t)
 		return;
 	if (t->is_on)
 		trace_file_close(&t->trace.files[TRACE_LOG]);
+	open_log(t, config);
 	open_configured(t, config);
 }
 

@@ -59,15 +59,22 @@ static inline struct trace *tracing_trace(struct tracing *t)
 void tracing_command(struct tracing *t, const char *const *argv);
 
 /*
- * Report that a repository was opened. Opens the targets that its configuration
- * names, and gives the trace to the repository.
+ * Report that a repository was opened. Opens the targets of trace2 that its
+ * configuration names, and gives the trace to the repository. Does not open the
+ * log of requests, which only servers write.
  */
 void tracing_repo(struct tracing *t, struct repo *repo);
 
 /*
- * Open the targets that a configuration names, for a server that has no
- * repository of its own. A second call closes the log of requests and opens it
- * again, so that the log can be rotated.
+ * Like tracing_repo(), for a command that serves a client. Also opens the log
+ * of requests that the configuration names.
+ */
+void tracing_serve_repo(struct tracing *t, struct repo *repo);
+
+/*
+ * Open the targets and the log of requests that a configuration names, for a
+ * server that has no repository of its own. A second call closes the log of
+ * requests and opens it again, so that the log can be rotated.
  */
 void tracing_server(struct tracing *t, const struct config *config);
 

@@ -268,6 +268,20 @@ test_expect_success 'a log of requests, without the environment' '
 	stock -C repo.git config --unset gitreach.requestLog
 '
 
+test_expect_success 'only servers open the log of requests' '
+	rm -f log &&
+	git config --global gitreach.requestLog "$HOME/log" &&
+	"$GIT" -C repo.git count-objects >counts &&
+	"$GIT" -C repo.git pack-refs --all &&
+	test ! -e log &&
+	git config --global gitreach.requestLog "$HOME/none/log" &&
+	"$GIT" -C repo.git count-objects >counts 2>err &&
+	test_must_be_empty err &&
+	"$GIT" upload-pack --advertise-refs repo.git >answer 2>err &&
+	grep "gitreach.requestLog: could not open" err &&
+	git config --global --unset gitreach.requestLog
+'
+
 test_expect_success 'over HTTP' '
 	rm -f log &&
 	git config --global gitreach.requestLog "$HOME/log" &&
