@@ -11,6 +11,7 @@
  * A worker that drains accepts no connections, and ends after its requests.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -309,12 +310,26 @@ static void forget(struct master *m, size_t i)
 	m->processes[i] = m->processes[--m->process_nr];
 }
 
+/*
+ * Tell the service manager that the server ends, and how long this may take:
+ * the time for running requests, and ten seconds. Otherwise the manager would
+ * kill the server after a time of its own.
+ */
+static void tell_end(const struct master *m)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRIu64,
+		 (m->options->drain_timeout + UINT64_C(10)) * 1000000);
+	tell_manager(m, text);
+}
+
 static void end(struct master *m)
 {
 	if (m->is_ending)
 		return;
 	m->is_ending = true;
-	tell_manager(m, "STOPPING=1");
+	tell_end(m);
 	if (m->successor.pid)
 		sys_fork_signal((pid_t)m->successor.pid, SIGTERM);
 	for (size_t i = 0; i < m->options->listener_nr; i++)

@@ -276,7 +276,7 @@ activate () {
 }
 
 test_expect_success 'sockets of the service manager, and messages to it' '
-	activate web:other --listen=http://systemd:web &&
+	activate web:other --listen=http://systemd:web --drain-timeout=70 &&
 	stock ls-remote http://127.0.0.1:$first/r.git &&
 	grep "listens on http://systemd:web" log &&
 	grep "closes http://systemd:other" log &&
@@ -286,10 +286,10 @@ test_expect_success 'sockets of the service manager, and messages to it' '
 	wait_until grep -q RELOADING=1 messages &&
 	wait_until grep -q "^MONOTONIC_USEC=[0-9]" messages &&
 	kill $server && wait $manager &&
-	grep STOPPING=1 messages &&
+	grep "^EXTEND_TIMEOUT_USEC=80000000$" messages &&
 	sed "/WATCHDOG/d; s/=[0-9]\{2,\}//" messages >seen &&
 	printf "%s\n" READY=1 RELOADING=1 MONOTONIC_USEC READY=1 STOPPING=1 \
-		>expected &&
+		EXTEND_TIMEOUT_USEC >expected &&
 	cmp expected seen
 '
 
