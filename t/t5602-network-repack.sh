@@ -436,6 +436,20 @@ test_expect_success 'a member has only what the commit-graph of the store lacks'
 	stock -C g5.git rev-list main >/dev/null 2>err && ! test -s err
 '
 
+test_expect_success 'gc in a member deletes unreachable objects of the member' '
+	echo "not in the store" | stock -C g5.git hash-object -w --stdin &&
+	"$GIT" -C store.git network repack -q --prune=now &&
+	test "$(own_nr g5.git)" = 1 &&
+	"$GIT" -C g5.git gc -q &&
+	"$GIT" -C store.git network repack -q &&
+	test "$(own_nr g5.git)" = 1 &&
+	ls g5.git/objects/pack/*.mtimes &&
+	"$GIT" -C g5.git gc -q --prune=now &&
+	test "$(own_nr g5.git)" = 0 &&
+	"$GIT" -C store.git network verify &&
+	stock_whole store.git g5.git
+'
+
 test_expect_success 'a member that has moved: nothing is pruned' '
 	mv f3.git moved.git &&
 	tip=$(stock -C g5.git rev-parse main) &&
