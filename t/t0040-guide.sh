@@ -71,7 +71,7 @@ done
 
 test_expect_success 'the backup page also restores reftables' '
 	migrate="git -C /srv/git/project.git refs migrate --ref-format=reftable" &&
-	format="git -C /srv/git/restored.git rev-parse --show-ref-format" &&
+	format="git -C /srv/git/project.git rev-parse --show-ref-format" &&
 	mkdir tables &&
 	cp "$guide/example.sh" tables &&
 	sed -e "s|^## A bundle|<!-- run: $migrate -->\n&|" \
