@@ -42,9 +42,10 @@ static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 }
 
 /*
- * A callback that is never called. The key of a plan (a cached response)
- * depends on whether a request has a callback that lists tags for include-tag.
- * upload-pack sets such a callback, so this request needs one, too.
+ * A callback that is never called. The key of a cached response (a plan)
+ * depends on whether the request has a callback that lists tags for
+ * include-tag. upload-pack sets such a callback. To get the same key, this
+ * request needs one, too.
  */
 static int each_tag(void *ctx,
 		    int (*fn)(void *fn_ctx, const struct packing_tag *tag),
@@ -109,8 +110,8 @@ static int ask(const struct plan_dir *dir, const struct bitmap_place *place,
 		return ret;
 	/*
 	 * Set the options that a client of stock Git sends, and the options
-	 * that upload-pack sets. Otherwise the key of the plan (a cached
-	 * response) would differ from that of a real fetch.
+	 * that upload-pack sets. Otherwise the key computed here would differ
+	 * from the key of the response that is cached for a real fetch.
 	 */
 	options.spare_search = true;
 	request->knows_shallow = request->thin = request->ofs_delta = true;

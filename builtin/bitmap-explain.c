@@ -206,8 +206,8 @@ static void print_unused(const char *reason)
 }
 
 /*
- * Print the estimated costs of a query and of a walk. A cost that is unknown is
- * not printed.
+ * Print the estimated cost of answering the request with bitmaps, and of
+ * answering it by a walk without bitmaps. An unknown cost is not printed.
  */
 static void print_plan(const struct bitmap_plan *plan)
 {

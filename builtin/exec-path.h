@@ -78,9 +78,12 @@ int exec_path_find(struct buf *out, const char *ours, const char *stock,
 		   struct error *err);
 
 /*
- * Make the exec-path directory for the stock Git at path `stock`, and append
- * its path to *out. `links` is the exec path of that Git, and `version` its
- * version. An older directory is replaced. Returns 0 or a negative error code.
+ * Make an exec-path directory with links to the commands of the stock Git at
+ * path `stock`, and append the path of the directory to *out. The new directory
+ * is below `ours`, our main exec-path directory. `links` is the exec path of
+ * stock Git: the directory that has these commands. `version` is the version of
+ * stock Git. An older directory for this stock Git is replaced. Returns 0 or a
+ * negative error code.
  */
 int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		   const char *links, const char *version, struct error *err);

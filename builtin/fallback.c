@@ -380,9 +380,9 @@ static void warn_of_links(const struct search *s, const struct error *why)
  * Make an exec-path directory whose links lead to the programs of the stock Git
  * that was found, and append its path.
  *
- * In three cases, no directory is made, and the path of our own exec-path
- * directory is appended: its links lead to this stock Git already, stock Git
- * does not answer, or the new directory cannot be made.
+ * Otherwise appends the path of our own exec-path directory. This happens if
+ * its links lead to this stock Git already, if stock Git does not tell its exec
+ * path and version, or if the new directory cannot be made.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)

@@ -17,7 +17,8 @@
  * that starts gitreach, and a stock Git that lacks a command and starts ours.
  * The variable holds four kinds of words:
  *
- *	2           gitreach has executed stock Git twice, one inside the other
+ *	2           a counter: gitreach has executed stock Git twice, the
+ *	            second time in a process that the first one started
  *	=1234:gc    process 1234 has executed stock Git to run `git gc`
  *	fe01:1a2b   device and inode of a file that is known to be ours
  *	?           we asked stock Git for its exec path or its version

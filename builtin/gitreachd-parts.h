@@ -38,11 +38,12 @@ struct gitreachd_legacy {
 };
 
 /*
- * Read the inherited sockets and channels from environment variables. The
- * variables are removed, so that hooks do not get them. Variables about a
+ * Read from environment variables what this process inherits: the listening
+ * sockets, the socket of the service manager, and the pipe to the predecessor.
+ * The variables are removed, so that hooks do not get them. Variables about a
  * single request or repository are removed, too. Returns 0, ERR_NOMEM, or
- * ERR_INVALID if a descriptor is not a listening socket. The caller releases
- * *out in any case.
+ * ERR_INVALID if a descriptor that is given as a listening socket is not one.
+ * The caller releases *out in any case.
  */
 int gitreachd_inherit(struct gitreachd_legacy *out, struct error *err);
 void gitreachd_legacy_release(struct gitreachd_legacy *legacy);

@@ -313,10 +313,11 @@ static void fill_options(struct state *state, struct server *server)
 }
 
 /*
- * Probe a service that is used as a store, before the first use of a cache
- * directory. If the service does not answer, the server starts with a warning:
- * local copies may be served while the service is away. Returns 0, or a
- * negative error code if the service cannot be used as a store.
+ * Probe a service that is used as a store. Does nothing if the service has
+ * passed before, with the same cache directory. If the service does not answer,
+ * prints a warning and returns 0, so that the server can serve the local copies
+ * in the cache directory. Returns a negative error code if the service cannot
+ * be used as a store.
  */
 static int probe_store(const struct daemon_settings *s,
 		       const struct stored_node *node,

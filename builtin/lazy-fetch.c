@@ -172,8 +172,8 @@ static int fetch_from_each(struct wanted *w, struct error *err)
 
 	for (size_t i = 0; i < lazy->remote_nr; i++) {
 		/*
-		 * `git fetch` would take a remote's name that starts with a
-		 * dash for an option.
+		 * If the name of a remote starts with a dash, `git fetch` would
+		 * read the name as an option.
 		 */
 		if (*lazy->remotes[i] == '-') {
 			builtin_warn("promisor remote name cannot begin with "

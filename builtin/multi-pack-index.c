@@ -313,8 +313,9 @@ static int compact_now(struct object_dir_call *call)
 }
 
 /*
- * Fail if version 1 of the format is configured, because version 1 cannot list
- * packs in the order of the layers.
+ * Check midx.version before layers are compacted into one. Version 1 is an
+ * error: it sorts packs by name, but the new layer must keep the packs in the
+ * order of the old layers.
  */
 static int check_version(const struct config *config)
 {

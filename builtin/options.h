@@ -43,8 +43,9 @@ enum option_kind {
 enum {
 	/*
 	 * The argument is optional and must have the form --name=value or -nV.
-	 * If there is no argument, the value is set to `dflt`. If `dflt` is
-	 * NULL, a number keeps its value.
+	 * If there is no argument, the variable of the option is set to `dflt`.
+	 * Exception: if `dflt` is NULL, the variable of an OPTION_U64 or
+	 * OPTION_INT is not changed.
 	 */
 	OPTION_OPTIONAL_ARG = 1 << 0,
 	/* for OPTION_CALLBACK: the option has no argument */

@@ -27,8 +27,8 @@ struct marks {
 	const char *chars;
 	enum rollup_part unmarked;
 	/*
-	 * marked[i]: the meaning of a pack's name that follows the character
-	 * chars[i]
+	 * marked[i]: how a pack is handled if the character chars[i] stands
+	 * before its name
 	 */
 	enum rollup_part marked[2];
 	/*

@@ -56,8 +56,9 @@ struct place {
 	 */
 	const char *prefix;
 	/*
-	 * true: the git directory contains the working directory, or, if
-	 * `prefix` is set, the top of the work tree
+	 * true: the working directory is in the git directory. If `prefix` is
+	 * set, the top of the work tree counts in place of the working
+	 * directory.
 	 */
 	bool in_git_dir;
 	/*

@@ -102,8 +102,9 @@ static int serve(const struct repo *repo, const struct arguments *a,
 	struct error err = ERROR_INIT;
 
 	/*
-	 * Turn off the tracing of builtin_fail(), because receive_pack_serve()
-	 * has already written its error to the trace.
+	 * If receive_pack_serve() fails, it writes the error to the trace
+	 * itself. So builtin_fail() below must not write the error to the trace
+	 * again.
 	 */
 	builtin_trace_errors(NULL);
 	return receive_pack_serve(&options, &io, &err) < 0 ? builtin_fail(&err)

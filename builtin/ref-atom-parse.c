@@ -154,8 +154,8 @@ static int unsupported(const struct arg *arg)
 }
 
 /*
- * Parse the number that starts at `digits` and ends with the argument. Returns
- * false if this text is not a number.
+ * Parse the text from `digits` to the end of the argument as a decimal number.
+ * Returns false if the text is not a number.
  */
 static bool parse_number(int64_t *out, const struct arg *arg,
 			 const char *digits)

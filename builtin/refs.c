@@ -212,7 +212,8 @@ static int name_dir(struct buf *out, const struct repo *repo, const char *dir)
 /* State for the reference-transaction hooks that git refs migrate runs. */
 struct told {
 	const struct repo *repo;
-	const struct buf *changes; /* changes of refs that the hooks read now */
+	/* borrowed: ref changes that a hook reads on its standard input */
+	const struct buf *changes;
 	/* true: a hook has refused the migration */
 	bool was_refused;
 	/* the advice about hooks that was printed already */

@@ -24,8 +24,8 @@
 /* Maximum number of tables in one run. */
 #define REQUESTS_TABLES_MAX 16
 /*
- * Maximum number of groups in a table. If there are more, the half that would
- * be printed last is merged into one group.
+ * Maximum number of groups in a table. If a table is full, its groups are
+ * sorted in print order, and the second half is merged into one group.
  */
 #define REQUESTS_GROUPS_MAX 16384
 /* Maximum length of a group's name in bytes. A longer name is cut off. */

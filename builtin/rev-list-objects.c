@@ -95,7 +95,10 @@ int rev_list_show(struct rev_list_run *r, uint32_t obj_pos, const char *name)
 
 /* ---- missing objects */
 
-/* Append " path=<path>". The path is quoted if it would break the line. */
+/*
+ * Append " path=<path>". The path is quoted if it contains a blank or a
+ * character that needs an escape, such as a newline.
+ */
 static int append_path(struct buf *out, const char *path, size_t len)
 {
 	bool has_space = memchr(path, ' ', len);
@@ -217,10 +220,11 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 }
 
 /*
- * Find whether an object exists. If it does not, and fetching is allowed,
- * fetches it first. An object in a pack is not read. If the options allow
- * missing objects, a damaged loose tree counts as missing, and an error is
- * printed. Returns 1 if the object exists, 0 if not, or a negative error code.
+ * Check whether an object exists. A missing object is fetched if fetching is
+ * allowed, and then exists. If the options allow missing objects, a tree that
+ * is not in a pack is read: if it is damaged, it counts as missing, and an
+ * error is printed. Returns 1 if the object exists, 0 if not, or a negative
+ * error code.
  */
 static int is_there(struct rev_list_run *r, uint32_t obj_pos,
 		    enum object_type type, struct error *err)

@@ -395,7 +395,10 @@ static bool allows_missing(const char **argv)
 	return allows;
 }
 
-/* Returns whether missing objects are fetched. Reads the options as above. */
+/*
+ * Returns whether missing objects are fetched. They are not fetched with
+ * --exclude-promisor-objects, or if an option --missing allows missing objects.
+ */
 static bool fetches_missing(const char **argv)
 {
 	bool fetches = !allows_missing(argv);

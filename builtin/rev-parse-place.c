@@ -187,10 +187,10 @@ static bool is_common(const char *name)
 
 /*
  * Environment variables and the configuration can move some files and
- * directories out of the git directory, for example "objects". Returns the new
- * path of `name`, or of the moved directory that contains `name`. Then *rest is
- * the part of `name` below the moved directory. Returns NULL if `name` was not
- * moved.
+ * directories out of the git directory, for example "objects". If `name` was
+ * moved, returns its new path, and sets *rest to "". If `name` is below a moved
+ * directory, returns the new path of the directory, and sets *rest to the path
+ * of `name` relative to the directory. Otherwise returns NULL.
  */
 static const char *replaced_dir(const struct repo *repo, const char *name,
 				const char **rest)

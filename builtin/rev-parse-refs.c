@@ -43,8 +43,9 @@ static int show_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Handle a broken ref: print it like a revision, or print an error if its
- * object is missing. Dangling symbolic refs are skipped.
+ * Handle a broken ref. If its name or its value is invalid, print the ref like
+ * a revision. If its object is missing, print an error. Skip a dangling
+ * symbolic ref.
  */
 static int show_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {

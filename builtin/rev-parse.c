@@ -83,8 +83,8 @@ static int set_abbrev_ref(struct rev_parse *rp, const char *arg)
 }
 
 /*
- * Returns the text that follows `option` in "--option" or "--option=...", or
- * NULL for another argument.
+ * Returns the text after `option`: "" if `arg` is "--option", "=x" if `arg` is
+ * "--option=x". Returns NULL if `arg` is another option.
  */
 static const char *after(const char *arg, const char *option)
 {
@@ -416,8 +416,9 @@ static int take(struct rev_parse *rp, struct args *a, const char *arg)
 	if (!strcmp(arg, "--")) {
 		a->only_words = true;
 		/*
-		 * Print the separator as if it were a file name, but only if
-		 * options or revisions are requested.
+		 * Print "--" with show_file(), which prints file names. But if
+		 * neither options nor revisions may be printed, do not print
+		 * "--".
 		 */
 		if (rp->filter & (REV_PARSE_FLAGS | REV_PARSE_REVS))
 			show_file(rp, arg);
@@ -538,7 +539,10 @@ int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 	if (has_not_ours(argc, argv) && builtin_has_stock())
 		return BUILTIN_NOT_OURS;
 	ret = store_open_replaced(&rp.store, env);
-	/* The names of variables are printed without a repository, too. */
+	/*
+	 * Options --local-env-vars before all other arguments are answered even
+	 * if the repository cannot be opened.
+	 */
 	for (; ret && a.next < argc && is_local_env_vars(argv[a.next]);
 	     a.next++)
 		local_env_vars();

@@ -121,10 +121,11 @@ int rev_args_add(struct rev_args *args, const char *arg, struct error *err);
  * is set, paths may follow after "--". A "--not" in a line applies only to
  * later lines. A "--not" on the command line does not apply to lines.
  *
- * Returns 0 or a negative error code. If args->input is set, the caller can run
- * stock Git: then an unknown option, or a name that only stock Git can resolve,
- * is ERR_UNSUPPORTED. If args->input is NULL, a child process of stock Git
- * resolves such a name, and an unknown option is ERR_INVALID.
+ * Returns 0 or a negative error code. If args->input is set, the lines are kept
+ * there, so that the caller can run stock Git with them. Returns
+ * ERR_UNSUPPORTED in this case for an unknown option, and for a name that only
+ * stock Git can resolve. If args->input is NULL, an unknown option is
+ * ERR_INVALID, and a child process of stock Git resolves the name.
  */
 int rev_args_add_stdin(struct rev_args *args, struct error *err);
 

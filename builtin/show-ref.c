@@ -34,7 +34,7 @@ struct show_ref {
 	 */
 	const char *exclude;
 	enum digits digits;
-	/* number of digits of printed ids, derived from `digits` */
+	/* minimum number of digits of printed ids; STORE_FULL: all digits */
 	size_t len;
 	/* patterns of names: an array of `nr` elements, and NULL after them */
 	const char **patterns;

@@ -209,8 +209,9 @@ static int show(struct log *log, const struct generation *before,
 		/*
 		 * In a full store, a garbage collection deletes the files of an
 		 * old generation before its record. So the record of `old` can
-		 * exist although one of its files is missing. Print `g` without
-		 * its changes in this case.
+		 * exist although one of its files is missing. Then `old` and
+		 * `g` cannot be compared, and `g` is printed without a list of
+		 * changes.
 		 */
 		if (ret == ERR_MISSING) {
 			e.has_changes = false;

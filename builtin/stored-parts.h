@@ -55,9 +55,9 @@ int stored_place_make(struct stored_place *place, const char *url,
 void stored_place_close(struct stored_place *place);
 
 /*
- * Open the local copies in the cache directory `dir`, which belongs to the
- * store. All files of the cache together have at most `budget` bytes; 0: no
- * limit. Returns 0 with *out owned by the caller, or prints an error and
+ * Open `dir`, the cache directory of the store, which holds local copies of
+ * repositories. All files of the cache together have at most `budget` bytes; 0:
+ * no limit. Returns 0 with *out owned by the caller, or prints an error and
  * returns 128.
  */
 int stored_place_copies(struct stored_copies **out,

@@ -192,9 +192,9 @@ int update_ref_value(struct oid *out, const struct store *store,
 	if (ret == ERR_IO || ret == ERR_CORRUPT || ret == ERR_NOMEM)
 		return ret;
 	/*
-	 * If the id is zero, `name` is a ref whose value is the zero id. This
-	 * does not mean that the user wants to delete a ref: for that, the zero
-	 * id itself must be given. So the name counts as unresolved.
+	 * A zero id in *out is the value of the broken ref `name`. To delete a
+	 * ref, the user must give the zero id itself, which was accepted above.
+	 * So `name` counts as unresolved.
 	 */
 	return ret >= 0 && !oid_is_zero(out);
 }
