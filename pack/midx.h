@@ -5,16 +5,18 @@
  * The file "multi-pack-index" in a pack directory, versions 1 and 2, all
  * numbers big-endian (gitformat-pack(5)):
  *
- * 	"MIDX" | version | hash id | chunks C | base files 0 | packs 4
+ * 	"MIDX"; 1 byte each: version, hash id, number of chunks C, number of
+ * 	        base files (always 0); 4 bytes: number of packs
  * 	table of contents of C chunks (base/chunk-format.h), in any order:
  * 	PNAM  names of indexes, each with a NUL; padded with NULs to 4 bytes
  * 	OIDF  256 x 4      fanout
  * 	OIDL  nr x hash    ids, ascending
- * 	OOFF  nr x 8       pack 4, offset in it 4
+ * 	OOFF  nr x 8       4 bytes: midx_pack; 4 bytes: offset in the pack
  * 	LOFF  k x 8        optional: if present, an OOFF offset with the
  * 	                   top bit set is an index into LOFF
  * 	RIDX  nr x 4       optional: midx_pos by bit_pos
- * 	BTMP  packs x 8    optional: first bit_pos 4, number of bits 4
+ * 	BTMP  packs x 8    optional; 4 bytes: first bit_pos; 4 bytes: number
+ * 	                   of bits
  * 	checksum           hash
  *
  * `midx_pos` is the position of an object among the ids. `midx_pack` is the

@@ -26,8 +26,9 @@ enum {
 };
 
 /*
- * Numbers of tasks. The first two are started first, because they take longest.
- * From TASK_FAMILIES on, each task verifies some families of deltas.
+ * Task numbers. TASK_PACK_CHECKSUM and TASK_IDX start first, because they take
+ * longest. Each task with a number from TASK_FAMILIES on verifies some
+ * families: objects that are stored whole, with the deltas made from them.
  */
 enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 

@@ -115,9 +115,10 @@ static void drop_uninteresting(struct found *f)
 }
 
 /*
- * If the request has a filter, the receiver may lack objects of its own
- * commits. In this case, reduce found->uninteresting to the objects of the
- * boundary, which the receiver certainly has.
+ * If the request has a filter, earlier requests may have had it, too. So the
+ * receiver may lack objects of found->uninteresting. Reduce the set to
+ * found->boundary_objects. This list has only types of objects of which the
+ * filter leaves none out.
  */
 static void forget_undecided(struct found *f)
 {

@@ -150,8 +150,8 @@ struct found {
 	 */
 	const struct prepared_answer *near;
 	/*
-	 * true: request->elsewhere->tell() was called already, so this request
-	 * can leave no pack out any more
+	 * true: the receiver was told by request->elsewhere->tell() that no
+	 * pack is left out, so no pack may be left out later
 	 */
 	bool has_told;
 	/* The memory that `content` points to if a whole pack is sent. */

@@ -145,9 +145,10 @@ static int add_tree(struct keep_trees *trees, struct walk *w,
 }
 
 /*
- * Add the trees of a commit and of its first-parent ancestors, 2, 8, 32 and so
- * on commits before it (KEEP_STEP_MIN). The list ends early where the history
- * ends or a commit is missing. Returns 0 or a negative error code.
+ * Add the tree of a commit, and the trees of some first-parent ancestors: those
+ * at distance 2 (KEEP_STEP_MIN), 8, 32 and so on from the commit. The list ends
+ * early where the history ends or a commit is missing. Returns 0 or a negative
+ * error code.
  */
 static int add_trees(struct keep_trees *trees, struct walk *w,
 		     uint32_t commit_nr, struct error *err)
@@ -788,9 +789,9 @@ static int inflate_copy(struct odb_object *made, struct buf *bytes,
 }
 
 /*
- * Check that *row, a row with a whole copy of an object, really has the content
- * of this object. Returns 1 if so, 0 if no pack has the object, or a negative
- * error code.
+ * Check that *row, a row with a whole copy of an object, has the content of
+ * this object. Returns 1 if so, 0 if no pack has the object, ERR_CORRUPT if the
+ * content is wrong or cannot be read, or ERR_NOMEM.
  */
 static int verify_copy(const struct kept_delta *row, struct odb_reader *reader,
 		       struct inflater *inflater, const struct odb *odb,

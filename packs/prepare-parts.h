@@ -33,8 +33,9 @@ struct preparation {
 	struct prepared_run *plain, *tagged;
 	struct prepared_described tree;
 	/*
-	 * Owned: the tags that only the answer with tags has. Bit i stands for
-	 * tags[i] of struct preparing.
+	 * Owned: the tags that the answer with tags has, and the answer without
+	 * tags lacks. If bit i is set, tags[i] of struct preparing is such a
+	 * tag.
 	 */
 	struct ewah along;
 };
