@@ -350,9 +350,10 @@ static int remove_other(void *ctx, const char *name)
 }
 
 /*
- * Directories from which files are removed if r->g does not have them. They are
- * handled in this order: multi-pack-indexes go before packs. Packs and
- * reftables are not removed yet: stored_refresh_tidy() removes them later.
+ * Directories in which remove_others() removes files that r->g does not have,
+ * in this order. It does not remove packs, their .idx files, and reftables.
+ * stored_refresh_tidy() removes these later, after the multi-pack-indexes that
+ * refer to the packs.
  */
 static const char *const file_dirs[] = {
 	"",

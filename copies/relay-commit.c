@@ -158,9 +158,9 @@ static void drop_base(struct generation *base)
  *
  * If *base is newer than `seen`, this relay has made *base or has read it from
  * the copy, and a store that was restored from a backup may have lost *base. In
- * this case, asks the store whether it has *base, unless this was certain less
- * than PROOF_NS ago. If the store has lost *base, *base is zeroed. Returns
- * 0 or a negative error code.
+ * this case, asks the store whether it has *base, unless the store was known to
+ * have *base less than PROOF_NS ago. If the store has lost *base, *base is
+ * zeroed. Returns 0 or a negative error code.
  */
 static int renew(void *ctx, struct generation *base, uint64_t seen,
 		 struct error *err)

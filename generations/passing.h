@@ -22,8 +22,9 @@
 
 /*
  * Appends a change to a message. `session` says how and when the files of the
- * change were written (generation_session_begin()). Returns 0, ERR_INVALID if
- * the change has drops or tables, or ERR_NOMEM.
+ * change were written (generation_session_begin()). Returns 0, ERR_NOMEM, or
+ * ERR_INVALID if the change drops files or objects, or sets
+ * change->tables_up_to.
  */
 int generation_passed_print(struct buf *message, const char *repository,
 			    const struct generation_change *change,

@@ -24,11 +24,11 @@ int rebase_start(struct generation *next, const struct generation *base,
 
 /*
  * Applies a change, which rebase_check() has accepted, to a generation that is
- * being made. `upload` is the token of the uploads. `is_first`: no other change
- * was applied to *next. Returns 0, a conflict, or a negative error code. A
- * conflict is GENERATION_REF_CHANGED, GENERATION_EPOCH_CHANGED or
- * GENERATION_FILE_CHANGED, and *next is then unchanged. After ERR_NOMEM, *next
- * must not be used.
+ * being made. `upload` is the token in the store names of the files that the
+ * change adds. `is_first`: no other change was applied to *next. Returns 0, a
+ * conflict, or a negative error code. A conflict is GENERATION_REF_CHANGED,
+ * GENERATION_EPOCH_CHANGED or GENERATION_FILE_CHANGED, and *next is then
+ * unchanged. After ERR_NOMEM, *next must not be used.
  */
 int rebase_apply(struct generation *next,
 		 const struct generation_change *change,

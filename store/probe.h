@@ -28,9 +28,10 @@
  * - if as many clients replace a file with the same entity tag, one succeeds;
  * - a deleted file is gone at once.
  *
- * A passed probe does not prove that races never fail. Returns 0,
- * ERR_UNSUPPORTED if the store broke a promise (*err names it),
- * STORE_UNAVAILABLE, or another negative error code. Sends about 300 requests.
+ * A store that passes may still break a promise when clients compete, because
+ * the probe tries only a few races. Returns 0, ERR_UNSUPPORTED if the store
+ * broke a promise (*err names it), STORE_UNAVAILABLE, or another negative error
+ * code. Sends about 300 requests.
  */
 int store_probe(struct filestore *store, struct error *err);
 

@@ -77,9 +77,10 @@ int relay_ask(struct relay *relay, struct buf *answer,
  * same place that does not use the relay. The new store owns `direct`; after an
  * error, `direct` is closed.
  *
- * To count requests, call filestore_watch() for `direct` and not for the new
- * store, because the relay counts its requests itself. Returns 0 with *out
- * owned by the caller, or ERR_NOMEM.
+ * The relay itself counts the requests that it sends to the store. So call
+ * filestore_watch() for `direct` only: a watcher of the new store would count
+ * these requests a second time. Returns 0 with *out owned by the caller, or
+ * ERR_NOMEM.
  */
 int store_relay_open(struct filestore **out, struct relay *relay, uint8_t which,
 		     struct filestore *direct, struct error *err);

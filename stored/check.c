@@ -23,8 +23,8 @@ struct checking {
 	struct stored_check_report *report;
 	struct error *err; /* not NULL */
 	/*
-	 * true: a file was missing, or its content was wrong. Without this
-	 * file, the other files do not form a repository.
+	 * true: a file was missing or wrong. The check of the repository as a
+	 * whole is then left out, because it needs all files.
 	 */
 	bool lacks_files;
 	/*

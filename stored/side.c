@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes and parses side bundles. */
+/*
+ * Writes and parses side bundles. A side bundle is one file with the content of
+ * the small files of a generation.
+ */
 #include <stdlib.h>
 #include <string.h>
 
