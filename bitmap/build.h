@@ -52,9 +52,9 @@ struct bitmap_built;
 struct bitmap_build_input {
 	const struct history *history;
 	/*
-	 * commits (commit_nr), parents first: the selected commits and all
-	 * their ancestors. Ancestors of commits that have a bitmap in `old` or
-	 * `below` are left out.
+	 * array of commit_nr, parents first: the selected commits and their
+	 * ancestors. Commits with a bitmap in `old` or `below` may be missing,
+	 * and so may commits that only these commits reach.
 	 */
 	const uint32_t *commits;
 	size_t commit_nr;

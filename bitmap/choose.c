@@ -171,9 +171,12 @@ static size_t next_guess(const struct choosing *s, size_t dense_nr,
  * still be tried.
  */
 struct range {
-	/* the highest density that fits the budget; 0: none so far */
+	/* the highest dense_nr that fits the budget; 0: none so far */
 	size_t fits;
-	/* the highest density that is worth trying */
+	/*
+	 * the highest dense_nr that is worth trying: the largest useful one for
+	 * the index, or less if the budget allows no more
+	 */
 	size_t most;
 };
 

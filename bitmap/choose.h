@@ -54,8 +54,9 @@
  */
 #define CHOOSE_LEFT_PART 16
 /*
- * Maximum number of densities that are tried. Building the plain selection is
- * not counted.
+ * Maximum number of builds with different densities of commits that have a
+ * bitmap (dense_nr in bitmap/select.h). The build of the plain selection, whose
+ * commits have fixed gaps, is not counted.
  */
 #define CHOOSE_TRIES 6
 /*

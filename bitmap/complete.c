@@ -46,8 +46,8 @@ static void drop(struct bitmap_complete *c, size_t entry)
 }
 
 /*
- * Drops whole bitmaps until the kept ones take at most c->limit bytes. Bitmaps
- * of the newest entries and of entry `but` are not dropped.
+ * Drops kept bitmaps from memory until the rest takes at most c->limit bytes.
+ * The bitmaps of the newest entries and of entry `but` stay.
  *
  * The clock algorithm visits each entry up to twice: at the first visit, a
  * bitmap that was used recently only loses its mark of recent use.

@@ -266,8 +266,12 @@ struct bitmap_held {
 /*
  * ORs the bitmap of a row into `set`, like bitmap_file_or(), and returns the
  * same codes. `held` describes the bits that are in the set already (NULL:
- * nothing is known). If the set already contains all objects of one bitmap of
- * the row's XOR chain, decoding stops before this bitmap.
+ * nothing is known).
+ *
+ * Entries are decoded along the XOR chain: the row's own entry, then the entry
+ * with which it is XORed, and so on. Decoding stops before the first entry
+ * whose bitmap is contained in the set already. This entry and the rest of the
+ * chain could only change bits that the set has.
  *
  * If the set is empty, the bitmap is decoded right into the set. After
  * ERR_CORRUPT, such a set may contain any bits.

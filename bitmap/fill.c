@@ -250,8 +250,8 @@ size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 /*
  * Returns whether the set contains the commit at idx_pos, which has a bitmap.
  * If so, the set also contains all objects that the commit reaches. The reason:
- * the walk itself adds only commits without a bitmap. So this commit came from
- * the bitmap of a descendant.
+ * the walk itself adds only commits without a bitmap. So this commit was added
+ * by a bitmap, and a bitmap contains all objects that its commits reach.
  */
 static bool holds(void *ctx, uint32_t idx_pos)
 {

@@ -230,10 +230,15 @@ enum {
 	IS_NAMED = 0x1,
 	IS_OTHER = 0x2,
 	/*
-	 * a request for the tips of the class finds the commit in a bitmap,
-	 * without walking it
+	 * A branch or tag that has a bitmap reaches the commit, so a request
+	 * for all branches and tags does not walk the commit.
 	 */
 	NAMED_COVERED = 0x4,
+	/*
+	 * A branch or tag, or another ref that has a bitmap, reaches the
+	 * commit. The commit then counts as not walked by a request for all
+	 * other refs (flags_of_tip()).
+	 */
 	OTHERS_COVERED = 0x8,
 	/* the commit is reachable from a tip of the class that has no bitmap */
 	BELOW_NAMED = 0x10,

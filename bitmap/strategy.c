@@ -134,9 +134,10 @@ struct planning {
 };
 
 /*
- * Counts the wanted commits that no bitmap of another wanted commit contains.
- * `wanted` is newest first. Index and walk both compare the trees of these
- * commits. Returns 0 or ERR_NOMEM.
+ * Counts the commits of `wanted` that no bitmap contains: neither their own nor
+ * that of another commit of `wanted`, which is newest first. A query with the
+ * bitmap index must compare the trees of these commits, just like a walk
+ * without the index. Returns 0 or ERR_NOMEM.
  */
 static int count_beyond(uint32_t *nr, const struct planning *p,
 			const struct revwalk_result *wanted)

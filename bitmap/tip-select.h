@@ -101,9 +101,9 @@ struct tip_walk {
 	 */
 	const uint8_t *has_bitmap;
 	/*
-	 * owned array, indexed by commit_nr: rank of the commit. The last
-	 * commit in `commits` has rank 0. So a commit has a smaller rank than
-	 * its parents.
+	 * owned array, indexed by commit_nr: rank of the commit, which is its
+	 * place in `commits`, counted from the end. `commits` has parents
+	 * first, so a commit has a smaller rank than its parents.
 	 */
 	uint32_t *rank;
 	/*

@@ -5,12 +5,14 @@
  * chunks has. The loop is inlined, and so compiled separately, for each
  * operation.
  *
- * The memory of the output is reserved once. There are two upper limits of its
- * size. The smaller one is reserved, or less if the merge itself has a limit:
- * - the number of words of both operands, plus END_WORDS. A step appends at
- *   most one word for each literal word that it consumes. A step on two runs
- *   uses up one of the runs, and appends at most one word.
- * - the number of words of the uncompressed bitmap, plus END_WORDS.
+ * The memory of the output is reserved once: END_WORDS words, plus the smallest
+ * of these upper limits of the output:
+ * - the words of both operands. A step appends at most one word for each
+ *   literal word that it consumes. A step on two runs uses up one of the runs,
+ *   which has a word of its own, and appends at most one word.
+ * - the words of the uncompressed bitmap.
+ * - only for ewah_xor_below(): the words that the merge can append before it
+ *   stops at its limit.
  */
 #include <string.h>
 

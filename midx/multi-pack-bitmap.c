@@ -94,8 +94,8 @@ static int refuse_broken(void *ctx, const char *name, enum refs_flaw flaw)
 }
 
 /*
- * Adds the objects of HEAD and of all refs. A broken HEAD is left out, because
- * no bitmap depends on HEAD alone. A broken ref is an error.
+ * Adds HEAD and all refs to the tips (m->tips). A broken HEAD is left out. A
+ * broken ref is an error, except for the cases in refuse_broken().
  */
 static int add_refs(struct making *m, struct error *err)
 {

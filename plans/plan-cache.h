@@ -168,8 +168,9 @@ struct plan_elsewhere {
 	const struct packing_elsewhere *to; /* borrowed */
 	struct plan_absent *absent;         /* borrowed */
 	/*
-	 * id and length of the last pack about which packing_send() asked
-	 * whether the receiver gets it from elsewhere
+	 * id and length of the pack in the last call of has_pack(). With this
+	 * call, packing_send() asks whether the receiver gets a pack from
+	 * elsewhere.
 	 */
 	struct oid asked;
 	uint64_t asked_len;

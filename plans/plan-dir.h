@@ -124,11 +124,13 @@ int plan_dir_find(struct plan_claim *claim, struct plan *plan,
 		  struct error *err);
 
 /*
- * The maker of a plan (a cached response) calls these functions before and
- * after it waits for its client. plan_claim_begin_sending() returns true if
- * other processes wait for the plan. In this case the maker should complete the
- * plan before it sends. If the maker sends nevertheless, it still calls
- * plan_claim_end_sending().
+ * The maker of a plan (a cached response) calls plan_claim_begin_sending()
+ * before it sends bytes to its client, and plan_claim_end_sending() after that.
+ * Between the two calls, other processes see that the maker may be waiting for
+ * its client.
+ *
+ * plan_claim_begin_sending() returns true if other processes wait for the plan.
+ * The maker should then complete the plan before it sends anything.
  */
 bool plan_claim_begin_sending(struct plan_claim *claim);
 void plan_claim_end_sending(struct plan_claim *claim);
