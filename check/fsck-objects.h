@@ -321,9 +321,10 @@ int fsck_links_reach(struct fsck_links *l, struct error *err);
 /*
  * Reports all objects that the scan has checked and that no root reaches, in
  * the order of obj_pos. The parameter `used` of the callback is true if another
- * unreachable object has a link to the object. Links of promised objects count
- * after fsck_scan_run(). They do not count after fsck_scan_list(), as in stock
- * Git. Returns 0 or a negative error code.
+ * unreachable object has a link to the object. If the scan was made by
+ * fsck_scan_run(), `used` is also true if a promised object has a link to the
+ * object. If the scan was made by fsck_scan_list(), links of promised objects
+ * do not count, as in stock Git. Returns 0 or a negative error code.
  */
 int fsck_links_leftover(struct fsck_links *l, struct error *err);
 

@@ -274,8 +274,8 @@ struct slow_readers {
 	struct pack_reader *plain;
 	/*
 	 * Reads an object whose base is damaged in this pack, with another copy
-	 * of the base. This reader has no cache. With a cache, it would return
-	 * the good copy when the damaged base itself is read.
+	 * of the base. This reader has no cache. A cached copy would hide the
+	 * damage when the base itself is checked.
 	 */
 	struct odb_reader *spare;
 };

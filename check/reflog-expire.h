@@ -36,12 +36,15 @@ struct reflog_limits {
 #define REFLOG_LIMIT_UNSET INT64_MIN
 
 /*
- * Loads gc.reflogExpire and gc.reflogExpireUnreachable for a ref. If the
- * <pattern> of keys gc.<pattern>.* matches the ref, only the keys with the
- * first such pattern are used. A limit that these keys do not set is "never".
- * By default, lines of refs/stash never expire, and lines of other refs expire
- * after 90 and 30 days. Returns 0, or ERR_INVALID with Git's message if a value
- * is not a date.
+ * Loads the limits of a ref from the configuration:
+ * - If a key gc.<pattern>.reflogExpire or gc.<pattern>.reflogExpireUnreachable
+ *   matches the ref, only the keys with the first matching pattern are used. A
+ *   limit that these keys do not set is "never".
+ * - Otherwise, both limits of refs/stash are "never".
+ * - Otherwise, gc.reflogExpire and gc.reflogExpireUnreachable are used. Their
+ *   defaults are 90 and 30 days.
+ *
+ * Returns 0, or ERR_INVALID with Git's message if a value is not a date.
  */
 int reflog_limits_load(struct reflog_limits *out, const struct config *config,
 		       const char *name, int64_t now, struct error *err);

@@ -404,8 +404,8 @@ static int write_graph(struct writing *w)
 static int open_old(struct writing *w)
 {
 	/*
-	 * In this step, no layer is merged because of its size: that rule needs
-	 * the number of new commits, which is not known yet.
+	 * The rule that merges layers by their size is turned off in this step.
+	 * The rule needs the number of new commits, which is not known yet.
 	 */
 	const struct commit_graph_split_options at_most = {
 		.split = w->o->split.split == COMMIT_GRAPH_SPLIT_MERGE

@@ -102,7 +102,10 @@ uint32_t graph_commits_nr(struct graph_commits *c);
 struct graph_records {
 	/* owned: sorted by id, ascending */
 	struct commit_graph_record *records;
-	/* owned array: the commit_nr in the history of each record's commit */
+	/*
+	 * owned array, indexed like `records`: commit_nr of the commit, the
+	 * index in history.commits
+	 */
 	uint32_t *commit_nrs;
 	uint32_t nr;
 	/*

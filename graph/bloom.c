@@ -36,10 +36,10 @@ static uint32_t load(const char *p, size_t nr, uint32_t version)
 		uint32_t byte = widen(p[i], version) << 8 * i;
 
 		/*
-		 * Stock Git combines the bytes of a whole word by OR, and the
-		 * bytes of a shorter word by XOR. The results differ only in
-		 * version 1, where a byte from 0x80 on sets all higher bits of
-		 * the word, too.
+		 * Stock Git combines the 4 bytes of a whole word by OR, and the
+		 * bytes of a shorter word by XOR. OR and XOR give different
+		 * results only in version 1: there, widen() sets all higher
+		 * bits of the word if the byte is 0x80 or more.
 		 */
 		k = nr == 4 ? k | byte : k ^ byte;
 	}

@@ -19,9 +19,9 @@
 #include "sys/progress.h"
 
 /*
- * The kinds of errors, as bits. Stock Git's exit code has the same bits. If a
- * layer has a wrong checksum and other errors, only COMMIT_GRAPH_IS_WRONG is
- * set.
+ * The kinds of errors, as bits. Stock Git's exit code has the same bits.
+ * COMMIT_GRAPH_BAD_CHECKSUM is set only for a layer that has a wrong checksum
+ * and no other error.
  */
 enum {
 	COMMIT_GRAPH_IS_WRONG = 1 << 0,

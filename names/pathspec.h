@@ -124,11 +124,13 @@ enum pathspec_below pathspec_below(const struct pathspec *ps, const char *dir,
 				   size_t len);
 
 /*
- * Returns whether `git rev-list --objects` lists a directory and reads it. Two
- * rules of stock Git apply. A pattern with wildcards counts only if it matches
- * the directory itself, so fewer directories are listed than pathspec_below()
- * chooses. If an excluding pattern names a directory, this directory is listed,
- * but the directories below it are not.
+ * Returns whether `git rev-list --objects` lists a directory and reads its
+ * entries. Two rules of stock Git apply:
+ * - A pattern with wildcards counts only if it matches the directory itself. So
+ *   for "*.c" and a directory "t" the result is false, although
+ *   pathspec_below() returns PATHSPEC_PART.
+ * - If an excluding pattern names a directory, the result is true for this
+ *   directory, and false for all directories below it.
  */
 bool pathspec_lists(const struct pathspec *ps, const char *dir, size_t len);
 

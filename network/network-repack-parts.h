@@ -21,8 +21,8 @@
 /*
  * ---- network-heads.c
  *
- * Collects the HEAD commits of the members. Clients often ask for such a commit
- * alone: with history (a clone of one branch) or without (a clone of depth 1).
+ * Collects the HEAD commits of the members. Often such a commit is the only one
+ * that a client wants: in a clone of one branch, or in a clone of depth 1.
  *
  * A fork keeps the HEAD that it was made with, so there may be as many
  * different HEADs as members. The pack of the store is optimised for a few of

@@ -315,8 +315,8 @@ static int add_boundary(struct sync *s)
 }
 
 /*
- * Returns whether a pack has exactly the objects to copy, apart from objects
- * that the store has already.
+ * Returns whether the objects of a pack that the store lacks are exactly the
+ * objects to copy.
  */
 static bool is_same(const struct sync *s, const struct pack *pack)
 {

@@ -79,8 +79,9 @@ static inline __attribute__((always_inline)) void sha1_step_run(
 }
 
 /*
- * Compresses `bytes` (SHA1_BLOCK_LEN of them) into the chaining value and fills
- * *block.
+ * Runs the SHA-1 compression function: updates the chaining value `state` by
+ * the block of SHA1_BLOCK_LEN bytes at `bytes`. Stores the intermediate values
+ * in *block.
  */
 void sha1_block_compress(struct sha1_block *block,
 			 uint32_t state[SHA1_STATE_NR], const uint8_t *bytes);

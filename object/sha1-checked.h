@@ -50,9 +50,12 @@ enum {
 	 * from the next word, and so on.
 	 */
 	SHA1_COLUMN_FIRST = 35,
-	/* The first 8 columns have the bits 0 to 7 of the message words. */
+	/*
+	 * Column 0 has bit 0 of the message words, column 1 has bit 1, and so
+	 * on up to column 7 with bit 7.
+	 */
 	SHA1_LOW_NR = 8,
-	/* The other 3 columns have the bits 28 to 30 of the message words. */
+	/* The columns 8 to 10 have the bits 28 to 30 of the message words. */
 	SHA1_HIGH_FIRST = 28,
 	SHA1_COLUMN_NR = 11,
 };

@@ -17,10 +17,12 @@
  *	type I(K,b): word K+15 = 1 << b
  *	type II(K,b): word K+15 = 1 << b, words K+1 and K+3 = 1 << (b+31)
  *
- * Shifts by b + 31 are rotations in 32 bits. Vectors of one type that differ
- * only in K have the same words at other steps. Vectors that differ only in b
- * have all words rotated. So differences and conditions are tables of four
- * families, indexed by the distance from K:
+ * Shifts by b + 31 are rotations in 32 bits. If two vectors differ only in K,
+ * one has the words of the other, but at other steps. If two vectors differ
+ * only in b, one has the words of the other, but rotated. So the vectors form
+ * four families, each with one type and one b. The conditions of a family, and
+ * the bits that an attack changes in the message words, are given relative to
+ * K:
  *
  *	family	type	b	K
  *	0	I	0	43 to 52

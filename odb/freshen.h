@@ -4,9 +4,10 @@
  * new object.
  *
  * Pruning looks at the time of an unreachable object (repack/unreachable.h). A
- * writer that finds an existing copy does not write the object again. This
- * writer must renew the time of the copy. Otherwise a prune may remove the
- * object before a reference names it.
+ * writer that finds an existing copy does not write the object again, but
+ * renews the time of the copy. Otherwise a prune may remove the object before a
+ * reference names it. A copy in a cruft pack does not help: the writer must
+ * write the object again.
  *
  * | copy | what is renewed |
  * |---|---|

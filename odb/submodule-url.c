@@ -225,8 +225,10 @@ static bool is_well_formed(const char *url)
 }
 
 /*
- * Returns the URL that libcurl would receive: the URL itself, or the part after
- * "https::". Returns NULL for other schemes.
+ * Returns the URL that libcurl would receive for `url`. If the scheme of `url`
+ * is http, https, ftp or ftps, this is `url` itself. If `url` begins with one
+ * of these names and "::", as in "https::", it is the part after "::". Returns
+ * NULL for any other URL.
  */
 static const char *curl_url(const char *url)
 {

@@ -132,9 +132,10 @@ static bool is_near(const struct extending *x,
 
 /*
  * Returns the largest prepared answer (by number of objects) that has fewer
- * than `below` objects and nearly the same wants as the clone. x->is_elsewhere:
- * consider only answers that the client can get from another place (true) or
- * cannot get there (false). NULL: there is no such answer.
+ * than `below` objects and nearly the same wants as the clone. NULL: there is
+ * no such answer. If x->is_elsewhere is true, only answers that the client can
+ * get from another place (such as a web server) are considered. If it is false,
+ * only the other answers are considered.
  */
 static const struct prepared_wants_of *next_answer(const struct extending *x,
 						   uint32_t below)

@@ -86,7 +86,7 @@ static bool is_listed(const struct older *o, uint32_t commit_nr)
 
 /*
  * Compare a commit with those of its parents that are not in o->commits yet,
- * until o->commits is full.
+ * and append these parents. Stop when o->commits has OLDER_MAX commits.
  */
 static int compare_parents(struct older *o, uint32_t commit_nr)
 {

@@ -31,7 +31,10 @@
 #include "packing/price.h"
 #include "trees/treediff.h"
 
-/* Maximum number of objects that are examined. */
+/*
+ * Maximum number of candidates: objects that may be sent as new deltas against
+ * the versions that the receiver has.
+ */
 #define VERSIONS_MAX 4096
 
 /*

@@ -408,9 +408,13 @@ static int take_old(struct keeping *k, const struct keep_pair *pair)
 }
 
 /*
- * Returns the maximum number of inflated bytes of a delta. A longer delta
- * cannot be kept: a delta deflates to half of its size at best, and must
- * deflate to at most half of the bytes that the pack stores for the target.
+ * Returns the maximum number of inflated bytes of a delta that is kept. There
+ * are two limits:
+ * - half of the inflated size of the target;
+ * - the number of bytes that the pack stores for the target (pair->stored).
+ *   keep_new() keeps only a delta that deflates to at most half of this number.
+ *   A longer delta is assumed to deflate to more: at best, a delta deflates to
+ *   half of its size.
  */
 static size_t max_delta(const struct keep_pair *pair)
 {

@@ -135,9 +135,9 @@ struct dropped_deltas {
 
 /*
  * List the deltas whose target is in the tip island and whose base is outside
- * of it. First come the deltas that packs of the walk's snapshot store. Then
- * come the deltas of the old file (d->old) that earlier repacks have dropped
- * from packs; their field `step` is 0.
+ * of it. For each target, the delta in its pack comes first. Then come those
+ * deltas of the old file (d->old) whose field `step` is 0: earlier repacks have
+ * dropped them from packs.
  *
  * A pair of target and base is listed once. A delta with a wrong CRC is left
  * out. Release *d in any case. Returns 0 or ERR_NOMEM. Cost: one look at the

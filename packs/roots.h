@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lists the roots of reachability: references, reflogs and indexes. Also lists
- * the tips that get bitmaps, and the tips of the tip island (the trees at
- * chosen tips).
+ * the tips that get bitmaps, and the tips of the tip island. The tip island is
+ * the closure of the trees at these tips.
  */
 #ifndef PACKS_ROOTS_H
 #define PACKS_ROOTS_H
@@ -32,14 +32,17 @@ int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 /*
  * Mark tips by their kind. *is_tip receives a malloc()ed array of w->history.nr
  * bytes, indexed by commit_nr; each byte is an enum select_tip
- * (bitmap/select.h).
+ * (bitmap/select.h). If a commit is a tip of several kinds, the first of this
+ * list counts:
+ * - SELECT_TIP: references under the prefixes in pack.preferBitmapTips, or HEAD
+ *   if this key is not set;
+ * - SELECT_NEW_BRANCH: the newest ROOTS_NEW_BRANCHES branches, if the key is
+ *   not set;
+ * - SELECT_BRANCH: other branches;
+ * - SELECT_REF: other references, only with `all_refs`.
  *
- * References under the prefixes in pack.preferBitmapTips are wanted tips.
- * Without this key, HEAD is wanted, and the newest ROOTS_NEW_BRANCHES branches
- * are marked as new. References that are not branches are marked only with
- * `all_refs`.
- *
- * Call this function after the enumeration. Returns 0 or a negative error code.
+ * Call this function after all commits were added to w->history, because the
+ * array does not grow. Returns 0 or a negative error code.
  */
 int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
 		    bool all_refs, struct error *err);
