@@ -182,11 +182,11 @@ void admission_look(struct admission_view *out, struct admission *a);
 #define ADMISSION_PRESSURE_INTERVAL 5
 
 /*
- * Values above these limits count as pressure: the share of the last 10
- * seconds, in hundredths of a percent, in which some task had to wait. On a
- * server with much work, some task nearly always waits for a processor, so this
- * limit is high. Tasks wait for memory only if there is too little of it, so
- * this limit is low.
+ * The server is under pressure if some task had to wait for more than this
+ * share of the last 10 seconds. The unit is a hundredth of a percent. On a
+ * server with much work, some task nearly always waits for a processor, so the
+ * limit for the processors is high. Tasks wait for memory only if there is too
+ * little of it, so the limit for memory is low.
  */
 #define ADMISSION_PRESSURE_CPU 9000
 #define ADMISSION_PRESSURE_MEMORY 1000

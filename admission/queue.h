@@ -248,8 +248,9 @@ void admission_queue_raise(struct admission_queue *q, int nr,
 void admission_queue_pause(struct admission_queue *q, int nr, uint64_t now_ns);
 
 /*
- * Lets a paused ticket wait for tokens again. It goes before newer tickets of
- * the same principal in the same network.
+ * Lets a paused ticket wait for tokens again. The ticket goes before newer
+ * tickets of the same principal in the same network (a fork network or a
+ * repository).
  */
 void admission_queue_resume(struct admission_queue *q, int nr);
 

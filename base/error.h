@@ -15,7 +15,7 @@
 
 enum error_code {
 	ERR_NOMEM = -1, /* an allocation failed */
-	/* a system call failed; errno is kept */
+	/* a system call failed; err->sys_errno has its errno */
 	ERR_IO = -2,
 	/* bytes violate their format */
 	ERR_CORRUPT = -3,

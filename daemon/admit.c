@@ -200,8 +200,8 @@ static bool add_alternate(struct buf *out, const char *objects)
 void daemon_network_name(struct buf *out, const struct repo *repo)
 {
 	/*
-	 * If memory runs out, the name stays empty. All requests with an empty
-	 * name then count as requests of one network.
+	 * If memory runs out, the name of the fork network stays empty. All
+	 * requests with an empty name count as requests of one fork network.
 	 */
 	if (!add_alternate(out, repo->object_dir) &&
 	    buf_append_str(out, repo->object_dir) < 0)

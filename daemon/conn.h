@@ -71,8 +71,8 @@ struct daemon_conn {
 	struct daemon_stream stream;     /* owned */
 	enum daemon_state state;
 	/*
-	 * The thread sets this field to the state that follows its work.
-	 * DAEMON_BUSY: the loop must close the connection.
+	 * The thread sets this field to the state that follows its work:
+	 * DAEMON_IDLE, DAEMON_DELAY, DAEMON_WAITING or DAEMON_LINGER.
 	 */
 	enum daemon_state after;
 	uint64_t deadline_ns;

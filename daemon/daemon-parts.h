@@ -384,8 +384,9 @@ struct daemon_talk *daemon_talk_new(const struct daemon_options *options,
 				    const char *protocol, const char *user);
 
 /*
- * Ends conn->talk. A forced command of ssh gets its exit code. Before this
- * call, the loop must remove the descriptors of the client from epoll.
+ * Ends conn->talk. For ssh, also sends the exit code to the forced command,
+ * which ends with this code. Before this call, the loop must remove the
+ * descriptors of the client from epoll.
  */
 void daemon_talk_free(struct daemon_conn *conn);
 

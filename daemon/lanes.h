@@ -50,10 +50,12 @@ uint64_t lanes_key(const char *client);
 void lanes_put(struct lanes *lanes, struct lane_item *item);
 
 /*
- * Takes the next request that a thread may answer now, or returns NULL. The
- * caller passes item->key to lanes_done() when the request ends. One ended
- * request can allow two others to start. So after this call, check with
- * lanes_has_ready() whether to wake another thread.
+ * Takes the next request that a thread may answer now, or returns NULL. When
+ * the request ends, the caller passes item->key to lanes_done().
+ *
+ * The end of one request can allow two others to start. So after lanes_take(),
+ * the caller calls lanes_has_ready(), and wakes another thread if it returns
+ * true.
  */
 struct lane_item *lanes_take(struct lanes *lanes);
 

@@ -92,8 +92,10 @@ int outbox_add_literal(struct outbox *box, const void *bytes, size_t len);
 int outbox_add_span(struct outbox *box, const struct serve_span *span);
 
 /*
- * Returns the number of unsent bytes. In literals, the heads and ends of HTTP
- * chunks count, too. Those of spans are added later, and do not count.
+ * Returns the number of unsent bytes of literals (copied bytes) and spans
+ * (borrowed bytes of a pack), with the headers of packets. The heads and ends
+ * of HTTP chunks around spans do not count, because they are added when a span
+ * is sent.
  */
 uint64_t outbox_unsent(const struct outbox *box);
 

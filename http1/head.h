@@ -19,7 +19,7 @@
  *	a length and chunks, or chunks in HTTP/1.0                 400
  *	no Host in HTTP/1.1, two Hosts, a Host with other bytes    400
  *	a target that is neither "/..." nor "http://host/..."      400
- *	"%00", "%2f" or another encoded control byte in the path   400
+ *	"%2f", "%00" or another control byte in the path           400
  *	target longer than the limit                               414
  *	Expect other than "100-continue"                           417
  *	head longer than the limit, or with too many fields        431

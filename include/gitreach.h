@@ -645,9 +645,12 @@ struct gitreach_verify_options {
  * Compare the bitmap index with the objects. Returns 0 if the index is correct,
  * GITREACH_CORRUPT if it is not, or GITREACH_MISSING without an index. For
  * GITREACH_CORRUPT, the message names the first wrong object and the commit
- * whose bitmap is wrong. `options` may be NULL. Cost: reading all commits and
- * trees of the history, and decoding the compared bitmaps. With a sample, the
- * commits and trees that each commit of the sample reaches are read instead.
+ * whose bitmap is wrong. `options` may be NULL.
+ *
+ * If options->sample is 0, all commits and trees of the history are read once,
+ * and all bitmaps are decoded. Otherwise, only the bitmaps of the sample are
+ * decoded. For each of them, all commits and trees that its commit reaches are
+ * read.
  */
 GITREACH_API int gitreach_bitmap_verify(
 	const gitreach_repo *repo,

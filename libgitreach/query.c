@@ -145,8 +145,9 @@ static int append_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Append references to the tips. The caller must hold the lock of the
- * repository.
+ * Append to a->list the ids of all references whose names begin with `prefix`,
+ * except the references that the query excludes. An empty prefix includes HEAD.
+ * The caller must hold the lock of the repository.
  */
 static int append_refs_locked(struct refs *refs, const char *prefix,
 			      struct appending *a)

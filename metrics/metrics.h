@@ -73,9 +73,9 @@ struct metrics *metrics_new(const struct metrics_family *families, size_t nr,
 
 /*
  * Works like metrics_new(), and keeps the values in a file. All processes that
- * open the file share the values, and the values outlive the processes. If
- * other metrics or labels are passed in `families`, the file must have another
- * name, too. Returns NULL after an error.
+ * open the file share the values, and the values outlive the processes. The
+ * file does not record the families. So callers that pass different `families`
+ * must use different files. Returns NULL after an error.
  */
 struct metrics *metrics_open(const struct metrics_family *families, size_t nr,
 			     const char *path, struct error *err);

@@ -65,7 +65,7 @@ struct daemon_settings {
 	/* seconds */
 	uint64_t head_timeout, timeout, idle_timeout, drain_timeout;
 	uint64_t slow_request; /* milliseconds */
-	/* MiB; 0: no plans in memory */
+	/* MiB of memory for plans (cached responses); 0: no plan in memory */
 	uint64_t plan_memory;
 	struct daemon_text plan_directory;
 	uint64_t plan_directory_size; /* MiB */

@@ -125,7 +125,10 @@ int published_pack_name(struct buf *out, const struct oid *checksum,
 struct published {
 	const struct published_config *config; /* borrowed */
 	enum hash_algo algo;
-	/* owned: paths of the directories of published files that exist */
+	/*
+	 * owned: paths of the directories of published files; directories that
+	 * do not exist are left out
+	 */
 	char **places;
 	size_t nr;
 };

@@ -244,16 +244,19 @@ enum repo_fsync_component {
 
 /*
  * Finds the method to make files of one component durable. core.fsync chooses
- * components (default "committed,-loose-object"), and core.fsyncMethod the
- * method (default fsync; batch means fsync here). core.fsyncObjectFiles is read
- * too. GIT_TEST_FSYNC=0 turns off all components.
+ * components, and core.fsyncMethod the method (default fsync; batch means fsync
+ * here). Without core.fsync, core.fsyncObjectFiles adds loose objects to the
+ * default components. GIT_TEST_FSYNC=0 turns off all components.
  *
- * The default covers packs with their side files and commit-graphs. Experiments
- * with stock Git show the same default, although its manual names packs only.
- * The default also covers packed-refs, unlike stock Git: losing this file loses
- * all refs. "committed" and "added" cover references, as in stock Git. Unknown
- * values are ignored, as in stock Git. Returns 0, or ERR_INVALID if core.fsync
- * has no value or a boolean is wrong.
+ * The default components are packs with their side files, commit-graphs and
+ * packed-refs. Experiments with stock Git show the same default, but without
+ * packed-refs. Here packed-refs is added, because losing this file loses all
+ * refs.
+ *
+ * If core.fsync has the value "committed" or "added", this includes references,
+ * as in stock Git. Unknown values are ignored, as in stock Git. Returns 0, or
+ * ERR_INVALID if core.fsync has no value, or if core.fsyncObjectFiles or
+ * GIT_TEST_FSYNC is not a boolean.
  */
 int repo_fsync_method(const struct repo *repo,
 		      enum repo_fsync_component component,

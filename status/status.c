@@ -194,7 +194,10 @@ static int put_slow(struct buf *out, const struct status *s)
 	return ret || buf_append_char(out, ']');
 }
 
-/* Prints an object with a number for each value of a label. */
+/*
+ * Appends a JSON member `key`, whose value maps each value of a label to a
+ * number.
+ */
 static int put_counts(struct buf *out, const char *key,
 		      const struct status_count *counts, size_t nr)
 {

@@ -103,9 +103,9 @@ static int create_fresh(struct sys_tempfile *tf, unsigned mode,
 
 /*
  * Completes the creation of a file. `ret` is the result of creating it. If
- * `ret` is 0, gives the file the permissions for a shared repository that
- * `mode` contains, if any (sys/share.h). After an error, releases *tf. Returns
- * 0 or a negative error code.
+ * `ret` is 0, and `mode` contains a share (permissions for a shared repository,
+ * see sys/share.h), gives the file these permissions. After an error, releases
+ * *tf. Returns 0 or a negative error code.
  */
 static int settle(struct sys_tempfile *tf, int ret, unsigned mode,
 		  struct error *err)

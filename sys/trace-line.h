@@ -65,10 +65,11 @@ int trace_line_array(struct buf *out, const char *key, const char *const *words,
 int trace_line_escaped(struct buf *out, const char *bytes, size_t len);
 
 /*
- * ---- functions that write a whole line to a target; they do nothing if the
- * target is not open
+ * ---- writing lines: trace_put_*() write a whole line to a target, or do
+ * nothing if the target is not open
  */
 
+/* Returns the time since t->start_ns. */
 struct trace_seconds trace_elapsed(const struct trace *t);
 
 /* Writes the line "<event> <text>" to GIT_TRACE2. */

@@ -359,8 +359,8 @@ struct each {
 	void *ctx;
 	/*
 	 * Index in bounds[] of the name that ends the current range. The range
-	 * begins at bounds[bound - 1]. If `is_judged` is set, `is_hidden` says
-	 * whether all names in the range are hidden.
+	 * begins at bounds[bound - 1]. The hide rules hide all names of a range
+	 * or none. If `is_judged` is set, `is_hidden` says which.
 	 */
 	size_t bound;
 	bool is_judged, is_hidden;

@@ -240,10 +240,11 @@ static int mark(struct visible *v, uint32_t obj_pos, struct error *err)
 }
 
 /*
- * Fill v->from with the objects to which the client's visible refs point, as
- * commits and as other objects. If such an object is a tag, the object to which
- * the tag leads is visible to the client, too. A second call does nothing.
- * Returns 0 or a negative error code.
+ * Add the objects to which the client's visible refs point to v->from: commits
+ * to v->from.commits, all other objects to v->from.others. If an object is a
+ * tag, the object to which the tag leads is added, too. Mark all these objects
+ * as visible to the client. A second call does nothing. Returns 0 or a negative
+ * error code.
  */
 static int sort_tips(struct visible *v, struct error *err)
 {
@@ -499,8 +500,8 @@ static int mark_trees(struct visible *v, const struct oid *commits, size_t nr,
 }
 
 /*
- * A hint is a commit that a caller named. Returns whether the hint can be used,
- * because a ref points to this commit.
+ * Returns whether a hint can be used. A hint is the id of a commit that a
+ * caller named. One of the client's visible refs must point to this commit.
  */
 static bool is_good(struct visible *v, const struct oid *hint)
 {
