@@ -71,9 +71,9 @@ int builtin_not_ours(const struct error *why);
 
 /*
  * Open the repository of the working directory and environment into env->repo.
- * Does nothing if the repository is open already. If env->checks_config is set,
- * a wrong value in the configuration is an error (builtin/config-check.h).
- * Returns 0, or prints "fatal: ..." and returns 128.
+ * Uses the repository that is open already, if any. If env->checks_config is
+ * set, clears it, and checks the configuration: a wrong value is an error
+ * (builtin/config-check.h). Returns 0, or prints "fatal: ..." and returns 128.
  */
 int builtin_open_repo(struct builtin_env *env);
 

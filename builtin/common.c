@@ -30,13 +30,16 @@ static int open_repo(struct builtin_env *env, int *ret, struct error *err)
 	const struct repo_options options = {0};
 
 	*ret = 0;
-	if (env->repo)
+	if (!env->repo) {
+		*ret = repo_open(&env->repo, &options, err);
+		if (*ret < 0)
+			return 128;
+		tracing_repo(env->tracing, env->repo);
+	}
+	if (!env->checks_config)
 		return 0;
-	*ret = repo_open(&env->repo, &options, err);
-	if (*ret < 0)
-		return 128;
-	tracing_repo(env->tracing, env->repo);
-	return env->checks_config ? config_check(&env->repo->config) : 0;
+	env->checks_config = false;
+	return config_check(&env->repo->config);
 }
 
 int builtin_open_repo(struct builtin_env *env)

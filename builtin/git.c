@@ -456,6 +456,27 @@ static bool opens_repo_first(const struct command *command,
 }
 
 /*
+ * Opens the repository before the command checks its arguments. As in stock
+ * Git, fsck and maintenance check the configuration only after their options:
+ * they do this when they open the repository again. Returns 0 or an exit code.
+ */
+static int open_repo_first(const struct command *command,
+			   struct builtin_env *env)
+{
+	bool checks_config = env->checks_config;
+	bool is_later = command->run == cmd_fsck ||
+			command->run == cmd_maintenance;
+	int code;
+
+	if (is_later)
+		env->checks_config = false;
+	code = builtin_open_repo(env);
+	if (is_later)
+		env->checks_config = checks_config;
+	return code;
+}
+
+/*
  * Returns whether stock Git must run the command: GIT_SHALLOW_FILE is set, and
  * the result depends on the shallow boundary. Our implementation ignores
  * GIT_SHALLOW_FILE, and reads only the repository's own shallow file.
@@ -519,7 +540,8 @@ static int run_command(const struct command *command, const struct global *g,
 		return builtin_die("out of memory");
 	memcpy(words, argv, ((size_t)argc + 1) * sizeof(*words));
 	tracing_command(tracing, argv);
-	code = opens_repo_first(command, words) ? builtin_open_repo(&env) : 0;
+	code = opens_repo_first(command, words) ? open_repo_first(command, &env)
+						: 0;
 	if (!code)
 		code = command->run(argc, argv, &env);
 	lazy_fetch_free(env.lazy_fetch);

@@ -135,7 +135,8 @@ static enum frequency frequency_by_name(const char *name)
 					 : NEVER;
 }
 
-static int parse(struct run *r, int argc, const char **argv)
+static int parse(struct run *r, int argc, const char **argv,
+		 struct builtin_env *env)
 {
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,
@@ -172,9 +173,14 @@ static int parse(struct run *r, int argc, const char **argv)
 		{0},
 	};
 	int operands = options_parse(argc, argv, options, usage_text);
+	int code;
 
-	if (operands)
-		return operands < 0 ? 129 : options_usage(options, usage_text);
+	if (operands < 0)
+		return 129;
+	if (operands) {
+		code = builtin_open_repo(env);
+		return code ? code : options_usage(options, usage_text);
+	}
 	if (r->schedule_text)
 		r->schedule = frequency_by_name(r->schedule_text);
 	if (r->schedule_text && !r->schedule)
@@ -438,7 +444,7 @@ static int run(struct run *r, int argc, const char **argv,
 	       struct builtin_env *env)
 {
 	const struct gc_args gc = GC_ARGS_INIT;
-	int ret = parse(r, argc, argv);
+	int ret = parse(r, argc, argv, env);
 
 	if (!ret)
 		ret = builtin_open_repo_to_change(env, "maintain");

@@ -32,6 +32,20 @@ refused () {
 	done
 }
 
+test_expect_success 'fsck and maintenance check their options first' '
+	for args in "fsck --what" "maintenance run -q" "maintenance run --what"
+	do
+		test_expect_code 129 git -C r.git -c core.looseCompression=12 \
+			$args 2>err && ! grep "compression" err || return 1
+	done &&
+	for args in fsck "maintenance run" "maintenance run x"
+	do
+		test_expect_code 128 git -C r.git -c core.looseCompression=12 \
+			$args 2>err && grep "bad zlib compression" err ||
+			return 1
+	done
+'
+
 test_expect_success 'keys with boolean values' '
 	echo "fatal: bad boolean config value QxQ for Qcore.filemodeQ" |
 	refused core.fileMode=x &&
