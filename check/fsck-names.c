@@ -58,17 +58,20 @@ int fsck_names_root(struct fsck_names *n, const struct oid *oid,
 }
 
 /*
- * Returns the length of a name without the "~<n>" at its end. Sets *back to
- * <n>, or to 0 if there is none.
+ * Returns the length of a name without the "~<n>" or "^" at its end. Sets *back
+ * to <n>, to 1 for "^", or to 0 if there is neither.
  */
 static size_t generation(unsigned long *back, const char *name)
 {
 	const char *tilde = strrchr(name, '~');
+	size_t len = strlen(name);
 	char *end;
 
-	*back = 0;
+	*back = len && name[len - 1] == '^';
+	if (*back)
+		return len - 1;
 	if (!tilde || !tilde[1] || tilde[1 + strspn(tilde + 1, "0123456789")])
-		return strlen(name);
+		return len;
 	*back = strtoul(tilde + 1, &end, 10);
 	return (size_t)(tilde - name);
 }

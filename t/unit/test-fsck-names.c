@@ -91,8 +91,8 @@ static void test_commits(void **state)
 	parent(&x, 2, 3, 1);
 	parent(&x, 3, 4, 12);
 	expect(&x, 2, "refs/heads/main^");
-	expect(&x, 3, "refs/heads/main^^");
-	expect(&x, 4, "refs/heads/main^^^12");
+	expect(&x, 3, "refs/heads/main~2");
+	expect(&x, 4, "refs/heads/main~2^12");
 	root(&x, 5, "HEAD~9");
 	parent(&x, 5, 6, 1);
 	parent(&x, 6, 7, 2);
