@@ -58,6 +58,20 @@ static void load_limit(const struct config *config, const char *key,
 		*ret = found;
 }
 
+/* Load pack.threads, which is at most INT32_MAX, as in stock Git. */
+static void load_threads(const struct config *config, uint64_t *threads,
+			 int *ret, struct error *err)
+{
+	static const char key[] = "pack.threads";
+
+	load_u64(config, key, threads, ret, err);
+	if (*ret >= 0 && *threads > INT32_MAX)
+		*ret = error_set(err, ERR_INVALID,
+				 "bad numeric config value '%s' for '%s': out "
+				 "of range",
+				 config_string(config, key), key);
+}
+
 static unsigned at_most(uint64_t value, unsigned max)
 {
 	return value < max ? (unsigned)value : max;
@@ -133,7 +147,7 @@ int packing_send_options_load(struct packing_send_options *options,
 		.reuse_object = true,
 		.use_prepared = true,
 	};
-	load_u64(config, "pack.threads", &threads, &ret, err);
+	load_threads(config, &threads, &ret, err);
 	load_limit(config, "pack.window", &window, &ret, err);
 	load_limit(config, "pack.depth", &depth, &ret, err);
 	load_u64(config, "pack.windowmemory", &options->window_memory, &ret,

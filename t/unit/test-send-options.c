@@ -109,7 +109,7 @@ static void limits(void **state)
 {
 	struct packing_send_options o;
 
-	assert_int_equal(load("[pack]\nthreads = 5000000000\n"
+	assert_int_equal(load("[pack]\nthreads = 2147483647\n"
 			      "window = 5000000000\ndepth = 5000000000\n",
 			      &o, NULL),
 			 0);
@@ -122,6 +122,7 @@ static void bad_values(void **state)
 {
 	static const char *const bad[] = {
 		"[pack]\nthreads = many\n",
+		"[pack]\nthreads = 2147483648\n",
 		"[pack]\nwindow = 1x\n",
 		"[pack]\ndepth =\n",
 		"[pack]\nwindowMemory = -\n",
