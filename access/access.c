@@ -69,9 +69,10 @@ static int hex_value(char c)
 }
 
 /*
- * Append the decoded prefix. The prefix must be "refs" or begin with "refs/".
- * In particular, a prefix that begins with "!" is refused, because it would
- * show hidden refs. Returns 0, ERR_PEER if the prefix is refused, or ERR_NOMEM.
+ * Append the decoded prefix. The prefix must be "HEAD" or "refs", or begin with
+ * "refs/". In particular, a prefix that begins with "!" is refused, because it
+ * would show hidden refs. Returns 0, ERR_PEER if the prefix is refused, or
+ * ERR_NOMEM.
  */
 static int add_hidden(struct access_answer *out, const char *text, size_t len)
 {

@@ -8,11 +8,11 @@
  *		address=192.0.2.1                       (one line)
  *	allow hide=refs/internal/ hide=refs/tmp/
  *
- * Words are separated by one space. In values, "%XX" stands for a byte.
- * Letters, digits and "-._~/@:+," stand for themselves. So no name can contain
- * a space or a line feed. A helper ignores words that it does not know. The
- * answer is "allow", with any number of "hide=<prefix>", or "deny". Any other
- * answer counts as a missing answer.
+ * Words are separated by one space. In values, letters, digits and "-._~/@:+,"
+ * stand for themselves, and all other bytes are written as "%XX". So a space or
+ * line feed in a value does not end the word or the line. A helper ignores
+ * words that it does not know. The answer is "allow", with any number of
+ * "hide=<prefix>", or "deny". Any other answer counts as a missing answer.
  */
 #ifndef ACCESS_ACCESS_H
 #define ACCESS_ACCESS_H

@@ -490,9 +490,9 @@ void admission_queue_resume(struct admission_queue *q, int nr)
 
 /*
  * Returns whether a waiting ticket of another principal should get the token
- * that `t` holds. This is so if the waiting ticket comes first in the fair
- * order. It is also so if its principal holds no token, and the principal of
- * `t` holds more than its share.
+ * that `t` holds. There are two cases: the waiting ticket comes before `t` in
+ * the fair order, or the waiting principal holds no token while the principal
+ * of `t` holds more than the maximum share.
  */
 static bool is_wanted(const struct admission_queue *q,
 		      const struct admission_ticket *t)

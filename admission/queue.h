@@ -132,10 +132,11 @@ struct admission_ticket {
 };
 
 /*
- * One account of the queue. It is for a fork network, for a principal (a user
- * or an address) in a network, or for a principal in all networks together. The
- * second kind is called a flow. Pushes have accounts of their own, in which the
- * network is the repository.
+ * One account of the queue. There are three kinds: for a fork network
+ * (repositories that share objects), for a principal (a user or an address) in
+ * one network (a flow), and for a principal in all networks together. Pushes
+ * and fetches have separate accounts. For pushes, each repository counts as a
+ * network.
  */
 struct admission_account {
 	uint64_t key; /* 0: none */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Radix sort from the least significant digit, and the order of versions.
+ * Radix sort from the least significant digit, and the comparison of names that
+ * contain version numbers.
  */
 #include <stdbool.h>
 #include <stdlib.h>

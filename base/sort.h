@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorting of large integer arrays and of strings, and the order of versions. */
+/*
+ * Sorting of large integer arrays and of strings, and the comparison of names
+ * that contain version numbers.
+ */
 #ifndef BASE_SORT_H
 #define BASE_SORT_H
 

@@ -121,8 +121,8 @@ static void set_limits(struct choosing *s,
 
 /*
  * Builds the bitmaps of a plain selection (bitmap/select.h), which has fixed
- * gaps like an index of stock Git. Computes the limits from the size of these
- * bitmaps.
+ * gaps like an index of stock Git. From the size of these bitmaps, computes the
+ * maximum size of the bitmaps of the index (set_limits()).
  */
 static int build_plain(struct choosing *s)
 {

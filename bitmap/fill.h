@@ -47,9 +47,11 @@ struct bitmap_fill {
 	 * trees and blobs are added.
 	 */
 	const struct filter *filter;
-	/* indexed by bit_pos: the indexed objects in the set */
+	/* one bit per bit_pos: the set's objects that the index covers */
 	struct bitset packed;
-	/* indexed by obj_pos: the objects in the set that are not indexed */
+	/*
+	 * one bit per obj_pos: the set's objects that the index does not cover
+	 */
 	struct bitset outside;
 	struct bitset scratch;
 	/*
@@ -172,15 +174,17 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
  * bitmaps contain them, too. So only the trees that may have such objects are
  * read.
  *
- *	wants      o---o---B          B: a commit with a bitmap
- *	          /
- *	   ------o---b---h            b, h: haves' commits without one
+ *	wants          o---B          B: a wanted commit with a bitmap
+ *	              /
+ *	   ------o---b---h            b, h: commits without a bitmap that the
+ *	                              haves reach
  *
  * Before this step, three sets are known: the commits that the wants reach, the
  * commits that the haves reach, and the objects in the wants' bitmaps. The
- * wants' bitmaps contain b and its tree. So the tree of b is read, to find the
- * objects that the client has. Trees that the bitmaps do not contain are
- * skipped. The tree of h is not read, since only the haves reach h.
+ * bitmap of B contains b and its tree, because b is an ancestor of B. So the
+ * tree of b is read, to find the objects that the client has. Trees that the
+ * wants' bitmaps do not contain are skipped. The tree of h is not read, since
+ * only the haves reach h.
  */
 
 /*

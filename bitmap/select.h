@@ -35,8 +35,9 @@
 #define SELECT_MAX_GAP 16384
 
 /*
- * The result of bitmap_select_dense_nr() is SELECT_MIN_DENSE_NR, plus one for
- * each SELECT_OBJECTS_PER_DENSE_NR objects, but at most SELECT_MAX_DENSE_NR.
+ * The largest useful density of bitmaps (bitmap_select_dense_nr()): it is
+ * SELECT_MIN_DENSE_NR, plus one for each SELECT_OBJECTS_PER_DENSE_NR objects of
+ * the index, but at most SELECT_MAX_DENSE_NR.
  */
 #define SELECT_MIN_DENSE_NR 14
 #define SELECT_MAX_DENSE_NR 128

@@ -264,9 +264,10 @@ static int walk_is_done(struct planning *p)
 /*
  * Walks from the haves to look for bitmaps, while the cost of a walk is
  * unknown. `limit` is the number of commits that the next step walks for the
- * wants. For the haves, only limit / LOOK_RATIO_LEAST commits are walked. If
- * bitmaps are probably near, the number is limit / LOOK_RATIO_MOST, plus
- * HAVES_PER_COST for each wanted commit that was counted so far.
+ * wants. Normally, a quarter of this number (LOOK_RATIO_LEAST) is walked from
+ * the haves. If bitmaps are probably near, half of this number
+ * (LOOK_RATIO_MOST) is walked, plus HAVES_PER_COST for each wanted commit that
+ * was found so far.
  */
 static int look(struct planning *p, size_t limit)
 {

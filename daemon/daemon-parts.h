@@ -356,7 +356,10 @@ struct daemon_talk {
 	bool is_guarded;
 	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;
-	/* the access helper has denied a repository of a store */
+	/*
+	 * true: repositories are in a store, and the access helper has denied
+	 * the request
+	 */
 	bool is_denied;
 	/* an earlier call of daemon_talk_fetch() has begun the fetch */
 	bool has_begun;
@@ -407,11 +410,13 @@ int daemon_input_fd(const struct daemon_conn *conn);
 int daemon_output_fd(const struct daemon_conn *conn);
 
 /*
- * Ask the access helper about the entered repository. If repositories are in a
- * store, daemon_talk_open() has already asked and was allowed, so this function
- * does not ask again. Returns 1 if the request is allowed, or 0 if there is no
- * helper. Returns ERR_DENIED if the helper denies the request, or ERR_PEER if
- * it does not answer.
+ * Ask the access helper about the entered repository. Returns 1 if the request
+ * is allowed, or 0 if there is no helper. Returns ERR_DENIED if the helper
+ * denies the request, or ERR_PEER if the helper does not answer.
+ *
+ * If repositories are in a store, daemon_talk_open() has asked the helper, and
+ * the helper has allowed the request. So this function returns 1 and does not
+ * ask again.
  */
 int daemon_talk_authorize(struct daemon_talk *talk);
 
@@ -422,7 +427,8 @@ int daemon_talk_authorize(struct daemon_talk *talk);
  *
  * - ERR_DENIED: the path or the owner of the repository is not allowed, or
  *   requests for the repository crash. If talk->is_denied is set, the cause is
- *   another one: the access helper has denied a repository of a store.
+ *   another one: repositories are in a store, and the access helper has denied
+ *   the request.
  * - ERR_PEER: the access helper does not answer.
  * - ERR_MISSING or another code: the repository cannot be opened.
  */

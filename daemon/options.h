@@ -99,7 +99,10 @@ struct daemon_options {
 	 * memory; 0: it keeps none
 	 */
 	size_t plan_max;
-	/* the directory of plans that all workers share; NULL: none */
+	/*
+	 * directory of plans (cached responses) that all workers share; NULL:
+	 * none
+	 */
 	const char *plan_directory;
 	uint64_t plan_directory_max; /* bytes */
 	const char *agent;           /* "<name>/<version>" */

@@ -13,7 +13,9 @@
  *	+------------+--------+-------+--------+-----+- - -+-------+
  *	| chunk head | header | data  | header | ... |     | CR LF |
  *	+------------+--------+-------+--------+-----+- - -+-------+
- *	 "100041" CR LF  5      65515     5
+ *	 "fff00" CR LF   5      65515     5                 2  bytes
+ *
+ * The hexadecimal length fff00 is that of 16 full packets: 16 * (5 + 65515).
  *
  * An outbox belongs to one thread at a time, and does no input or output.
  */

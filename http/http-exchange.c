@@ -70,10 +70,10 @@ int http_may_get_files(const struct http_exchange *x, struct error *err)
 				  : 0;
 
 	/*
-	 * If visible_is_limit() fails and no limit is configured,
-	 * objects/info/alternates cannot be read. The repository then cannot
-	 * borrow objects from others, so its own files may be served. All other
-	 * errors are reported.
+	 * Without VISIBLE_LIMIT_KEY, visible_is_limit() fails only if memory
+	 * runs out or objects/info/alternates cannot be read. A repository
+	 * whose alternates cannot be read has only its own objects, so its
+	 * files may be served.
 	 */
 	if (ret < 0 && (ret == ERR_NOMEM ||
 			config_find(&x->repo->config, VISIBLE_LIMIT_KEY)))

@@ -152,9 +152,9 @@ int http_reply_send_file(struct http_reply *r, const void *head, size_t len,
 			 const struct sys_file_span *span, struct error *err);
 
 /*
- * Send a span of the body that may be sent later (serve_io.emit). The headers
- * are sent first if necessary. r->io->emit must not be NULL. Returns 0 or a
- * negative error code.
+ * Pass a span of the body to r->io->emit(), which may send the bytes after this
+ * function has returned. The headers are sent first if necessary. r->io->emit
+ * must not be NULL. Returns 0 or a negative error code.
  */
 int http_reply_emit(struct http_reply *r, const struct serve_span *span,
 		    struct error *err);

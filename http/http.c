@@ -3,20 +3,21 @@
  * Handles one HTTP request. Each step may fail, and then the client gets a
  * status:
  *
- *	step         status on failure
- *	-----------  --------------------------------------------------
- *	path         500: bad web server setup, or a path with "..", "//"
- *	route        404
- *	method       405, or 400 for a client without HTTP/1.1
- *	repository   404, 401; 500 if it has another owner or is broken
- *	exported     404, 401
- *	configured   500
- *	enabled      403, 401
- *	body         415, 413, 400
- *	answer
+ *	step                    status on failure
+ *	----------------------  -----------------------------------------
+ *	get the path on disk    500 for a bad web server setup, or for a
+ *	                        path with ".." or "//", as in stock Git
+ *	find the route          404
+ *	check the method        405; 400 without HTTP/1.1
+ *	open the repository     404 if it does not exist or is not exported
+ *	load its configuration  500
+ *	is the service enabled  403
+ *	read the body           415, 413, 400
  *
- * Any other error gives status 500. If an error occurs after the headers were
- * sent, the client gets only the first part of the answer.
+ * If the client should send a password, the status is 401 instead of 404 for
+ * the repository or 403 for the service. Any other error gives status 500. If
+ * an error occurs after the headers were sent, the client gets only the first
+ * part of the answer.
  */
 #include <string.h>
 

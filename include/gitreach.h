@@ -247,10 +247,10 @@ struct gitreach_ref {
  * ("refs/tags/"), in the order of their names. "" means all references, with
  * HEAD first. Dangling symbolic references are left out. If `fn` returns
  * another value than 0, the visit stops, as described for gitreach_set_each().
- * Returns GITREACH_CORRUPT if a reference is broken. `fn` must not call
- * functions with the same repository that resolve names or visit references,
- * because they wait for this function. Cost: one call for each matching
- * reference, and reading the file of each loose one.
+ * Returns GITREACH_CORRUPT if a reference is broken. `fn` must not resolve
+ * names or visit references of the same repository: that would be a deadlock.
+ * Cost: one call for each matching reference, and reading the file of each
+ * loose one.
  */
 typedef int (*gitreach_ref_fn)(void *ctx, const struct gitreach_ref *ref);
 GITREACH_API int gitreach_repo_each_ref(gitreach_repo *repo, const char *prefix,

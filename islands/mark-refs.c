@@ -38,8 +38,9 @@ struct marking {
 	 */
 	uint32_t set;
 	/*
-	 * true: the current tree is that of a head commit, so its objects are
-	 * put into the tip island
+	 * true: the current tree is that of a head commit. The objects of this
+	 * tree are put into the tip island, because a clone of depth 1 gets
+	 * them.
 	 */
 	bool is_a_tip;
 	struct progress meter;

@@ -33,7 +33,10 @@ enum network_link {
 	NETWORK_LINK_NONE, /* there are no alternates */
 	/* the only alternate is the shared store */
 	NETWORK_LINK_STORE,
-	/* info/alternates has another alternate; perhaps it does not exist */
+	/*
+	 * at least one alternate is not the shared store; its directory may be
+	 * missing
+	 */
 	NETWORK_LINK_OTHER,
 };
 

@@ -7,11 +7,13 @@
  * macros. After settling the rules are immutable, and threads may share them.
  * attr-files.c finds the files.
  *
- * A line is a pattern with attributes, or the definition of a macro:
+ * A line is a pattern with attributes, or the definition of a macro. A pattern
+ * may be quoted as in C:
  *
- * 	*.bin  -delta diff=hex        # unset, set to a value
- * 	"a b"  !delta                 # quoted as in C; unspecified
- * 	[attr]packed  -delta -diff    # *.zip packed
+ * 	*.bin  -delta diff=hex        # delta is unset, diff has a value
+ * 	"a b"  !delta                 # delta is unspecified
+ * 	[attr]packed  -delta -diff    # defines the macro `packed`
+ * 	*.zip  packed                 # uses the macro
  */
 #ifndef NAMES_ATTRS_H
 #define NAMES_ATTRS_H

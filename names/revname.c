@@ -494,10 +494,10 @@ static bool parse_number(const char *p, size_t len, size_t *n)
 /*
  * Resolves a name with a suffix like ^{tag}, which find_peel() has parsed. If
  * there is no such object, takes all text after the last "@{" for a date, as
- * stock Git does. For example, if main@{yesterday} is no tag,
- * "main@{yesterday}^{tag}" means main@{yesterday}: the parser of dates ignores
- * the rest of the text. A text that begins with "-" is no date. Returns 0 or a
- * negative error code.
+ * stock Git does. For example, if main@{yesterday} is no tag, the date in
+ * "main@{yesterday}^{tag}" is "yesterday}^{tag". The parser of dates ignores
+ * "}^{tag", so the name means main@{yesterday}. A text that begins with "-" is
+ * no date. Returns 0 or a negative error code.
  */
 static int resolve_peel(struct resolver *r, struct oid *out, const char *name,
 			size_t len, size_t open, size_t type_len)

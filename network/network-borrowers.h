@@ -34,9 +34,10 @@ struct network_borrowers {
 /*
  * Searches the directory `dir` and all directories below it for borrowers.
  * Symlinks below `dir` are not followed. In a repository, only the
- * directories modules/ and worktrees/ are searched for further repositories. A
- * linked work tree belongs to its repository, and is not reported. The cost is
- * one listing of each directory outside of repositories.
+ * directories modules/ and worktrees/ are searched, because submodules have
+ * their repositories below them. A linked work tree is no repository of its own
+ * and is not reported. The cost is one listing of each directory outside of
+ * repositories.
  *
  * Returns 0, a nonzero result of `found`, ERR_MISSING if `dir` does not exist,
  * or another negative error code.

@@ -53,8 +53,9 @@ int network_heads_add(struct network_heads *heads, const struct repo *member,
 		      struct error *err);
 
 /*
- * Reduce the list to the NETWORK_HEADS_MAX most important heads, without
- * duplicates. Returns 0 or ERR_NOMEM.
+ * Reduce the list to at most NETWORK_HEADS_MAX HEADs without duplicates: the
+ * first member's HEAD, then those that most members have. Returns 0 or
+ * ERR_NOMEM.
  */
 int network_heads_choose(struct network_heads *heads, struct error *err);
 

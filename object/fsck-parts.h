@@ -42,8 +42,8 @@ int fsck_tree(const struct fsck_check *c);
  *   206A..206F, FEFF).
  * - NTFS ignores case, and drops blanks and dots at the end of a name. A colon
  *   starts the name of a stream, and a backslash is a separator. A file also
- *   has a short name: "GITMOD~1", or "GI7EBA~1", where the last four letters
- *   are a hash.
+ *   has a short name. For .gitmodules, this name is "GITMOD~1" or "GI7EBA~1",
+ *   where 7EBA is a hash of the long name.
  *
  * The names that are found here are those that stock Git refuses.
  */

@@ -12,8 +12,9 @@
 #define DIR_BITS 13
 
 /*
- * Returns the FNV-1a hash of a path component, with its bits mixed at the end.
- * The hash starts from `dir`, the group of the component's directory.
+ * Returns the path group of an entry with PATH_GROUP_PATH: the FNV-1a hash of
+ * its name, with the bits mixed at the end. The start value of the hash depends
+ * on `dir`, the path group of the directory that has the entry.
  */
 static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 {

@@ -336,14 +336,13 @@ int odb_reader_provide(struct odb_reader *reader, const struct oid *oids,
 		       size_t nr, struct error *err);
 
 /*
- * Returns a snapshot that has the object in one of its packs: the snapshot from
- * which the reader was made, or else the later snapshot that the reader has
- * opened. If neither has the object, returns the snapshot from which the reader
- * was made.
+ * Returns the later snapshot that the reader has opened, if only this snapshot
+ * has the object in a pack. In all other cases, returns the snapshot from which
+ * the reader was made.
  *
  * Call this after the object was read, to use functions that take a snapshot
- * (odb/odb-stored.h). The later snapshot is valid until the reader misses
- * another object.
+ * (odb/odb-stored.h). The reader may replace the later snapshot when an object
+ * is in neither snapshot. So do not use the result after further reads.
  */
 const struct odb *odb_reader_holder(const struct odb_reader *reader,
 				    const struct oid *oid);

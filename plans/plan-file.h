@@ -8,8 +8,8 @@
  * 	                                 +--------+---------+
  * 	          a piece: a range of a pack, or the next bytes of the literals
  *
- * 	absent: objects that the sent pack lacks; most files do not have this
- * table
+ * 	absent: objects left out of the sent pack, because the client gets them
+ * 	        from elsewhere; most files do not have this table
  *
  * A pack is named by its checksum and its size, so a file stays valid when
  * packs are added or removed. A process uses the file only if all packs that

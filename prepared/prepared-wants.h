@@ -53,7 +53,7 @@ struct prepared_wants {
 	/* borrowed: raw ids, ascending */
 	const uint8_t *ids;
 	uint32_t id_nr;
-	/* Owned: in ascending order of answers. */
+	/* owned: sorted by the field `answer` */
 	struct prepared_wants_of *answers;
 	size_t nr;
 };

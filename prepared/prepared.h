@@ -284,10 +284,10 @@ bool prepared_has(const struct prepared_content *content, uint64_t off);
 uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos);
 
 /*
- * Compute tree->order for the objects of an answer, which are in `run_nr` runs
- * of neighbouring entries of a pack. `rev` need not be right: comparing the
- * result with a stored hash shows whether it is. tree->places must be inside
- * the pack. Returns 0 or ERR_NOMEM.
+ * Set *order to the hash that is stored as tree->order: a hash of the pack's
+ * order in the `run_nr` runs at tree->places. Only tree->places is read. The
+ * runs must be inside the pack. If `rev` is wrong in these runs, *order differs
+ * from the stored hash. Returns 0 or ERR_NOMEM.
  */
 int prepared_hash_order(struct oid *order, const struct prepared_tree *tree,
 			size_t run_nr, const struct pack_rev *rev);

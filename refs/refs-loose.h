@@ -46,7 +46,7 @@ struct refs_loose {
 	 * The ref counts as a dangling symbolic ref.
 	 */
 	bool leads_nowhere;
-	/* if REFS_LOOSE_BROKEN, true: the stored id consists of zeros */
+	/* only if REFS_LOOSE_BROKEN: whether the stored id is all zeros */
 	bool is_zero;
 };
 

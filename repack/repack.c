@@ -423,10 +423,10 @@ static int write_midx(struct run *r, struct error *err)
 }
 
 /*
- * Keep each pack with unreachable objects whose .pack file got a new
- * modification time after this repack had read the old one. The repack has
- * recorded the objects in new packs with the old time. The next repack records
- * the new time. Returns 0 or ERR_NOMEM.
+ * Keep each old pack with unreachable objects whose modification time another
+ * process has updated since this repack read the time. The new packs record the
+ * earlier time for these objects. The next repack records the updated time.
+ * Returns 0 or ERR_NOMEM.
  */
 static int spare_freshened(struct run *r, struct error *err)
 {

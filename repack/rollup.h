@@ -40,10 +40,10 @@ struct rollup_options {
 	 */
 	const enum rollup_part *parts;
 	/*
-	 * Also list loose objects of the repository, even if a ROLLUP_UNLISTED
-	 * pack has them. The reason is that a ROLLUP_UNLISTED pack may be a
-	 * cruft pack. An object that becomes reachable again must not depend on
-	 * the times of a cruft pack.
+	 * Also list the repository's loose objects, even those that a
+	 * ROLLUP_UNLISTED pack has. Such a pack may be a cruft pack, whose
+	 * objects expire and are then deleted. A loose object may be reachable
+	 * again, and must not expire.
 	 */
 	bool loose;
 	/*

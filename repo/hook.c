@@ -131,9 +131,9 @@ static int advise_ignored(const struct hook_runner *runner,
 }
 
 /*
- * Finds out whether this process may execute the file at `path`. A relative
- * path starts in `dir`. Returns 1 if so, 0 if there is no file, ERR_DENIED if
- * not, or ERR_NOMEM.
+ * Returns 1 if this process may execute the file at `path`, ERR_DENIED if it
+ * may not, 0 if there is no such file, or ERR_NOMEM. A relative path starts in
+ * `dir`.
  */
 static int look_at(const char *path, const char *dir)
 {
@@ -492,9 +492,9 @@ static int start(const struct starter *s, size_t nr, const char *name,
  * Runs a configured hook. As in Git, a command without characters that are
  * special to a shell is run as a program. Any other command is run as: sh -c
  * '<command> "$@"' <command> <args>. If the hook has no arguments, "$@" is
- * left out. Otherwise the command "check;" would become 'check; "$@"', whose
- * exit code is 0 even if the check fails. Returns the result of the callback
- * `run`, or ERR_NOMEM.
+ * left out: in the script 'check; "$@"', an empty "$@" gives the exit code 0
+ * even if the check fails. Returns the result of the callback `run`, or
+ * ERR_NOMEM.
  */
 static int start_command(const struct starter *s, const char *command,
 			 struct error *err)

@@ -33,8 +33,8 @@ bool repo_ref_storage_by_name(enum repo_ref_storage *storage, const char *name);
 
 /*
  * Parses "<format>" or "<format>://<path>". *path points into `text`, and is ""
- * if there is no path. Returns false if the format is unknown. *name_len is the
- * length of the format's name in both cases.
+ * if there is no path. Returns false if the format is unknown. *name_len is set
+ * to the length of "<format>" even if the format is unknown.
  */
 bool repo_ref_storage_parse(enum repo_ref_storage *storage, const char **path,
 			    size_t *name_len, const char *text);

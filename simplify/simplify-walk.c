@@ -7,7 +7,8 @@
  * commits before any commit is returned. The walk ends when all queued commits
  * are uninteresting and none of them can reach a listed commit. The generation
  * numbers of the commit-graph tell whether a commit can be reached. Without
- * them, the walk ends some commits after the date of the last listed commit.
+ * generation numbers, the walk ends when it has visited SLOP commits in a row
+ * that are older than the last listed commit.
  */
 #include "simplify/simplify-parts.h"
 

@@ -9,9 +9,9 @@
 #define TREE_CACHE ((size_t)48 << 20) /* in bytes */
 
 /*
- * Opens the functions that compare trees. With changed-path filters, only few
- * pairs of trees must be compared. In that case names are looked up in the
- * bytes of trees (path-look.c).
+ * Makes s->changes, which compares trees. With changed-path filters, few pairs
+ * of trees must be compared. For few pairs, s->look (path-look.c) is faster, so
+ * s->look is made too if all patterns are plain names.
  */
 static int open_trees(struct simplify *s, struct error *err)
 {

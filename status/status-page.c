@@ -392,7 +392,10 @@ static int put_answer(struct buf *out, const struct status *s)
 	       buf_append_str(out, "</td>");
 }
 
-/* Prints the store and the cache, if the server has them. */
+/*
+ * Prints the statistics of the store with the repositories, and of the cache
+ * with local copies of them. Prints nothing if the server has no store.
+ */
 static int put_store(struct buf *out, const struct status *s)
 {
 	const struct status_store *t = &s->store;

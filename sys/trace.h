@@ -46,8 +46,8 @@ struct trace_file {
 /* How a new file is opened if the target is a directory. */
 struct trace_file_dir {
 	/*
-	 * name of the new file in the directory; NULL: directories and sockets
-	 * are not allowed
+	 * name of the file that is created if the target is a directory; NULL:
+	 * the target must not be a directory or a socket
 	 */
 	const char *name;
 	/* limit of the number of files in the directory; 0: no limit */

@@ -27,8 +27,8 @@ struct serve_span {
 	const uint8_t *bytes; /* borrowed */
 	size_t len;           /* > 0 */
 	/*
-	 * The bytes are data of a side band: each packet has up to packet_max
-	 * of these bytes. 0: the bytes are not framed.
+	 * maximum bytes of one side-band packet without its header; 0: the
+	 * bytes are sent without packets
 	 */
 	uint32_t packet_max;
 	uint8_t band;

@@ -162,9 +162,10 @@ static int load_rules(struct refview_rules *rules, const struct config *config,
 }
 
 /*
- * Set the ref prefix of the namespace `name`. A name that ends in a slash is
- * an error. If the slash or the whole name were ignored, refs outside of the
- * intended namespace would be visible. Returns 0, ERR_INVALID or ERR_NOMEM.
+ * Set the ref prefix of the namespace `name`. As in stock Git, a name that ends
+ * in a slash or cannot be part of a ref's name is an error. If such a name were
+ * ignored, refs outside of the namespace would be visible. Returns 0,
+ * ERR_INVALID or ERR_NOMEM.
  */
 static int set_namespace(struct refview *view, const char *name,
 			 struct error *err)

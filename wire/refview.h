@@ -156,8 +156,8 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
  * name of HEAD's target if HEAD is a symbolic ref and has a value, otherwise
  * NULL. The string lives as long as head->target.
  *
- * If the hide rules hide HEAD, the function returns 0. *branch is then set only
- * if the branch itself is visible.
+ * If the hide rules hide HEAD, the function returns 0, as if HEAD did not
+ * exist. Even then, *branch is set if the branch itself is visible.
  */
 int refview_head(struct refview *view, struct ref *head, const char **branch,
 		 struct error *err);

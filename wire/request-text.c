@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints and parses the text of a fetch. */
+/* Prints and parses a fetch request as one line of text, for the log. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
