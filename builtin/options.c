@@ -143,10 +143,10 @@ static void print_negated(const struct option *o)
 		printf(" --no-%s", o->long_name);
 }
 
-void options_complete(const struct option *options, const char *word)
+void options_complete(const struct option *options, const char *option)
 {
 	const unsigned may_lack_arg = OPTION_OPTIONAL_ARG | OPTION_LAST_ARG;
-	bool all = strstr(word, "-all") != NULL;
+	bool all = strstr(option, "-all") != NULL;
 	size_t negated_nr = 0;
 
 	for (const struct option *o = options; o->kind != OPTION_END; o++)

@@ -181,11 +181,11 @@ bool options_is_completion(const char *word);
  * Print the long options on one line of stdout, as stock Git does. Each is
  * printed as "--<name>", with "=" if an argument is required. The negated
  * options come last. A word "--" follows the first negated option: shells offer
- * the options after "--" only when the user has typed "--no-". `word` is the
- * word that asked for completion. If it ends in "-all", options that the usage
- * does not list are printed too.
+ * the options after "--" only when the user has typed "--no-". If `option`, the
+ * option that options_is_completion() has accepted, ends in "-all", options
+ * that the usage does not list are printed too.
  */
-void options_complete(const struct option *options, const char *word);
+void options_complete(const struct option *options, const char *option);
 
 /* A subcommand with arguments of its own. */
 struct subcommand {

@@ -19,8 +19,8 @@ struct daemon_guard {
 	const char *path;
 	size_t len;
 	/*
-	 * true: a child process must answer; this thread may still open the
-	 * repository
+	 * true: a child process must answer, so that only this child crashes.
+	 * It is still allowed to open the repository in this thread.
 	 */
 	bool is_suspect;
 	/* true: the request must be refused */

@@ -134,10 +134,10 @@ struct delta_window;
  * borrowed.
  * - heights: for each item, the length of the longest delta chain that is built
  *   on the item.
- * - depths: for each item that an earlier pass has made a delta, an upper bound
- *   of its depth. If the base is an earlier candidate of the same segment, the
- *   value is DELTA_WINDOW_BASE_DEPTH instead: the depth is that of the base,
- *   plus one. The window updates the table as it moves. NULL in the first pass.
+ * - depths: NULL in the first pass over the candidates. In later passes, for
+ *   each item that an earlier pass has made a delta: DELTA_WINDOW_BASE_DEPTH if
+ *   the base is an earlier candidate of the same segment, otherwise an upper
+ *   bound of the item's depth. The window updates the table as it moves.
  */
 struct delta_window *delta_window_new(
 	const struct packing_items *list,

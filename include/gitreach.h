@@ -647,10 +647,10 @@ struct gitreach_verify_options {
  * GITREACH_CORRUPT, the message names the first wrong object and the commit
  * whose bitmap is wrong. `options` may be NULL.
  *
- * If options->sample is 0, all commits and trees of the history are read once,
- * and all bitmaps are decoded. Otherwise, only the bitmaps of the sample are
- * decoded. For each of them, all commits and trees that its commit reaches are
- * read.
+ * Cost: if options->sample is 0, all commits and trees of the history are read
+ * once, and all bitmaps are decoded. Otherwise, only the bitmaps of the sample
+ * are decoded. For each of them, all commits and trees that its commit reaches
+ * are read.
  */
 GITREACH_API int gitreach_bitmap_verify(
 	const gitreach_repo *repo,

@@ -285,10 +285,10 @@ static int report(struct push *p)
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/*
 	 * Refs do not change any more, so remove the .keep file and the
-	 * quarantine. Exception: the push has a target, and the hooks
-	 * post-receive and post-update still need the quarantine. They need it
-	 * if the push is signed, or if the repository does not have the packs
-	 * of the push.
+	 * quarantine. Exception: a push into a local copy of a stored
+	 * repository (options->target), if the hooks post-receive and
+	 * post-update still need the quarantine. They need it if the push is
+	 * signed, or if the copy does not have the packs of the push.
 	 */
 	if (!r->options->target ||
 	    (!r->cert.is_judged && quarantine_is_stored(&r->quarantine)))

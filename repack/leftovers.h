@@ -38,7 +38,7 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
 
 /*
  * List the objects for a cruft pack: loose objects, and objects of packs that
- * `parts` includes. Objects that a pack that stays also has are left out.
+ * `parts` includes. An object is left out if a pack that stays also has it.
  * `parts` has one entry for each pack of the snapshot.
  *
  * Packs that are not included are treated as packs that stay. Their objects

@@ -45,9 +45,9 @@ int stored_tables_each(const struct stored_tables *t,
 
 /*
  * Looks for a conflict of names in the tables, as between "a" and "a/b": a ref
- * that cannot exist together with a new ref `ref`. The updates of the
- * generation are not considered. `ignores` returns whether to ignore a
- * conflicting ref. Returns 1 if there is a conflict, 0 if not, or a negative
+ * that cannot exist together with a new ref `ref`. Changes of refs that are
+ * newer than the tables are not considered. `ignores` returns whether to ignore
+ * a conflicting ref. Returns 1 if there is a conflict, 0 if not, or a negative
  * error code.
  */
 int stored_tables_collide(const struct stored_tables *t, const char *ref,
