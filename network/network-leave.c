@@ -10,11 +10,22 @@
 #include "packs/roots.h"
 #include "repack/repack.h"
 #include "sys/io.h"
+#include "sys/map.h"
 #include "sys/tempfile.h"
 
 /*
- * Pack all objects of a repository into one pack, as `git repack -a -d -k`
- * does. Returns 0 or a negative error code.
+ * Content of the .keep file of the pack with all objects of a member that
+ * leaves. Without this file, a repack of the member that began before the
+ * member left could remove the pack: the repack still knows the alternate, and
+ * leaves out objects that the store has.
+ */
+#define KEEP_TEXT "git network leave\n"
+
+/* ---- packing all objects, and unlinking from the store */
+
+/*
+ * Pack all objects of a repository into one pack with a .keep file, as `git
+ * repack -a -d -k` does. Returns 0 or a negative error code.
  */
 static int pack_all(const struct repo *repo, struct error *err)
 {
@@ -38,6 +49,7 @@ static int pack_all(const struct repo *repo, struct error *err)
 	if (!ret)
 		ret = newpack_options_load(&options.newpack, repo, err);
 	options.newpack.replace = true;
+	options.newpack.keep = KEEP_TEXT;
 	options.newpack.max_pack_size = 0;
 	return ret < 0 ? ret : repack_run(&result, repo, &options, err);
 }
@@ -158,11 +170,57 @@ static int unlink_member(struct network *network, const struct repo *repo,
 	return ret;
 }
 
+/* ---- removing the .keep files */
+
+struct keeps {
+	const char *dir; /* the directory of packs */
+	struct error *err;
+};
+
+/* Removes a file of the directory if it is a .keep file of pack_all(). */
+static int remove_keep(void *ctx, const char *name)
+{
+	const struct keeps *k = ctx;
+	size_t len = strlen(name);
+	struct buf path = BUF_INIT, text = BUF_INIT;
+	int ret = 0;
+
+	if (len < 5 || strcmp(name + len - 5, ".keep") != 0)
+		return 0;
+	if (buf_printf(&path, "%s/%s", k->dir, name) < 0)
+		ret = error_nomem(k->err);
+	if (!ret)
+		ret = sys_read_file(&text, path.data, k->err);
+	if (!ret && text.len == strlen(KEEP_TEXT) &&
+	    !memcmp(text.data, KEEP_TEXT, text.len))
+		ret = sys_unlink(path.data, k->err);
+	buf_release(&path);
+	buf_release(&text);
+	return ret;
+}
+
+/*
+ * Removes the .keep files that pack_all() has made, also those of an earlier
+ * `leave` that was killed. Returns 0 or a negative error code.
+ */
+static int remove_keeps(const struct repo *repo, struct error *err)
+{
+	char *dir = repo_object_path(repo, "pack");
+	struct keeps k = {dir, err};
+	int ret = dir ? sys_dir_each(dir, remove_keep, &k, err)
+		      : error_nomem(err);
+
+	free(dir);
+	return ret;
+}
+
+/* ---- leaving */
+
 static int leave(struct network *network, const struct network_entry *entry,
 		 struct error *err)
 {
 	enum network_link link;
-	struct repo *repo;
+	struct repo *repo = NULL;
 	uint32_t id = entry->id;
 	int ret;
 
@@ -187,6 +245,11 @@ static int leave(struct network *network, const struct network_entry *entry,
 		ret = network_unlink(network, repo, id, err);
 	if (!ret)
 		ret = network_part(network, id, err);
+	if (repo) {
+		int kept = remove_keeps(repo, ret ? NULL : err);
+
+		ret = ret ? ret : kept;
+	}
 	repo_close(repo);
 	return ret;
 }

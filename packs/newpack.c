@@ -465,6 +465,22 @@ static int write_rev(struct newpack *np, const char *dir, struct error *err)
 	return ret;
 }
 
+static int write_keep(struct newpack *np, const char *dir, struct error *err)
+{
+	struct buf text = BUF_INIT;
+	int ret = 0;
+
+	if (!np->options->keep)
+		return 0;
+	if (buf_printf(&text, "%s", np->options->keep) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = write_part(np, NEWPACK_KEEP, dir, "tmp_keep_", &text,
+				 err);
+	buf_release(&text);
+	return ret;
+}
+
 int newpack_index(struct newpack *np, const char *dir, struct error *err)
 {
 	int ret;
@@ -476,7 +492,7 @@ int newpack_index(struct newpack *np, const char *dir, struct error *err)
 	ret = write_idx(np, dir, err);
 	if (!ret && np->options->write_rev)
 		ret = write_rev(np, dir, err);
-	return ret;
+	return ret ? ret : write_keep(np, dir, err);
 }
 
 int newpack_mtimes(struct newpack *np, const char *dir, const uint32_t *mtimes,
@@ -602,7 +618,9 @@ static int install_part(struct newpack *np, enum newpack_part part,
 			const char *path, struct error *err)
 {
 	if (!np->files[part].path)
-		return np->options->replace ? sys_unlink(path, err) : 0;
+		return np->options->replace && part != NEWPACK_KEEP
+			       ? sys_unlink(path, err)
+			       : 0;
 	return sys_tempfile_commit(&np->files[part], path, fsync_of(np, part),
 				   err);
 }
@@ -627,7 +645,8 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 	static const char *const extensions[NEWPACK_PART_NR] = {
 		[NEWPACK_PACK] = "pack",         [NEWPACK_REV] = "rev",
 		[NEWPACK_BITMAP] = "bitmap",     [NEWPACK_MTIMES] = "mtimes",
-		[NEWPACK_PROMISOR] = "promisor", [NEWPACK_IDX] = "idx",
+		[NEWPACK_PROMISOR] = "promisor", [NEWPACK_KEEP] = "keep",
+		[NEWPACK_IDX] = "idx",
 	};
 	int ret = finish_parts(np, err);
 	char hex[OID_MAX_HEX_LEN + 1];

@@ -34,9 +34,15 @@ struct newpack_options {
 	bool write_rev;
 	/*
 	 * If a pack of the same name exists, remove its files that the new pack
-	 * does not have, for example .mtimes or .bitmap.
+	 * does not have, for example .mtimes or .bitmap. A .keep file stays.
 	 */
 	bool replace;
+	/*
+	 * Borrowed; content of a .keep file, which the pack gets before its
+	 * .idx file. So no other repack removes the pack. The caller removes
+	 * the .keep file. NULL: no such file.
+	 */
+	const char *keep;
 	/* store path hashes in the bitmap index */
 	bool hash_cache;
 	/* store a lookup table in the bitmap index */
@@ -90,6 +96,7 @@ enum newpack_part {
 	NEWPACK_BITMAP,
 	NEWPACK_MTIMES,
 	NEWPACK_PROMISOR,
+	NEWPACK_KEEP,
 	/* the .idx, which is installed last */
 	NEWPACK_IDX,
 	NEWPACK_PART_NR,
@@ -152,8 +159,8 @@ int newpack_send(struct newpack *np, struct packing_items *items,
 		 struct error *err);
 
 /*
- * Write the .idx file and, if the options say so, the .rev file. Returns 0 or a
- * negative error code.
+ * Write the .idx file and, if the options say so, the .rev and .keep files.
+ * Returns 0 or a negative error code.
  */
 int newpack_index(struct newpack *np, const char *dir, struct error *err);
 

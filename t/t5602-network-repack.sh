@@ -3,6 +3,7 @@
 test_description='fork networks: repacking the store; members that go'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-islands.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
 
 stock_whole () {
 	for repo in "$@"
@@ -582,6 +583,31 @@ test_expect_success 'the whole network can be moved' '
 	stock_whole elsewhere/root.git elsewhere/g1.git &&
 	"$GIT" -C elsewhere/store.git network repack -q --prune=now &&
 	stock_whole elsewhere/root.git elsewhere/g5.git elsewhere/f2.git
+'
+
+# left_whole <shell command>: a member leaves a new network. The command runs
+# before info/alternates is removed. The member stays complete.
+left_whole () {
+	rm -rf leaver.git pond.git spring.git &&
+	repo_linear spring.git 4 &&
+	"$GIT" network init -q pond.git &&
+	"$GIT" -C pond.git network add -q ../spring.git &&
+	"$GIT" network fork -q spring.git leaver.git &&
+	"$GIT" -C pond.git network repack -q &&
+	repo_objects leaver.git >expect &&
+	meanwhile "*/network/members.new" "$1" \
+		"$GIT" -C pond.git network leave -q ../leaver.git &&
+	rm -r pond.git &&
+	stock_whole leaver.git &&
+	repo_objects leaver.git >now &&
+	test_cmp expect now &&
+	! ls leaver.git/objects/pack/*.keep
+}
+
+test_expect_success 'a member leaves during its gc' '
+	left_whole "\"$GIT\" -C \"$PWD/leaver.git\" gc -q" &&
+	left_whole "\"$GIT\" -C \"$PWD/leaver.git\" repack -adlq" &&
+	left_whole "\"$STOCK_GIT\" -C \"$PWD/leaver.git\" repack -adlq"
 '
 
 test_done
