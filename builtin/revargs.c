@@ -380,8 +380,13 @@ static int add_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {
 	const struct ref zeros = {.name = name};
 
-	/* A symbolic ref has no object of its own. */
-	return flaw == REFS_FLAW_SYMBOLIC ? 0 : add_ref(ctx, &zeros);
+	/*
+	 * A symbolic ref has no object of its own. A ref to a missing object is
+	 * left out, as GIT_REF_PARANOIA=0 asks for.
+	 */
+	return flaw == REFS_FLAW_SYMBOLIC || flaw == REFS_FLAW_MISSING
+		       ? 0
+		       : add_ref(ctx, &zeros);
 }
 
 static int add_refs(struct rev_args *args, const char *prefix, bool and_head,

@@ -368,6 +368,13 @@ test_expect_success 'a broken ref counts as missing if objects may be' '
 		"$GIT" rev-list --missing=print --all >../actual &&
 		test_cmp ../expect ../actual &&
 		rm .git/refs/heads/empty .git/refs/heads/bad &&
+		stock rev-list --all >../expect &&
+		echo 1234567890123456789012345678901234567890 \
+			>.git/refs/heads/lost-tip &&
+		GIT_REF_PARANOIA=0 "$GIT" rev-list --missing=print --all \
+			>../actual &&
+		test_cmp ../expect ../actual &&
+		rm .git/refs/heads/lost-tip &&
 		"$GIT" rev-list --missing=allow-promisor HEAD ^HEAD~1 \
 			1234567890123456789012345678901234567890 >../actual &&
 		test_line_count 1 ../actual
