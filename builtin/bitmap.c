@@ -64,8 +64,8 @@ static int print_commit(struct bitmap_place *place,
 }
 
 /*
- * Print the commits with bitmaps in the order of the bitmap index: ancestors
- * come before descendants.
+ * Print the commits with bitmaps in the order of the bitmap index. If gitreach
+ * wrote the index, ancestors come before descendants.
  */
 static int print_commits(struct bitmap_place *place,
 			 const struct pack_bitmap *pb, struct error *err)

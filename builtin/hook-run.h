@@ -15,8 +15,9 @@ struct hook_call {
 	size_t arg_nr;
 	/*
 	 * Appends the text that each hook reads from standard input. Called
-	 * once, and only if there is a hook. Returns 0 or ERR_NOMEM. NULL: the
-	 * standard input of hooks is empty.
+	 * only if there is a hook. If it appends nothing, it is called again
+	 * for the next hook. Returns 0 or ERR_NOMEM. NULL: the standard input
+	 * of hooks is empty.
 	 */
 	int (*describe)(void *ctx, struct buf *out);
 	void *ctx;

@@ -311,7 +311,10 @@ static void close_readers(struct verifying *v)
 	free(v->readers);
 }
 
-/* Checks all layers, the topmost layer first, as stock Git does. */
+/*
+ * Checks the layers, the topmost layer first, as stock Git does. With the
+ * option `shallow`, checks only the topmost layer.
+ */
 static int check_graph(struct verifying *v)
 {
 	const struct commit_graph *graph = v->graph;

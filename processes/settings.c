@@ -54,7 +54,7 @@ const struct daemon_key daemon_settings_keys[] = {
 	{"export-all", DAEMON_FLAG, AT(export_all), 0, NULL,
 	 "serve repositories without git-daemon-export-ok"},
 	{"strict-paths", DAEMON_FLAG, AT(strict_paths), 0, NULL,
-	 "git://: serve a repository at its exact path only"},
+	 "git://, ssh: serve a repository at its exact path only"},
 	{"informative-errors", DAEMON_FLAG, AT(informative_errors), 0, NULL,
 	 "git://: tell clients why they are refused"},
 	{"enable", DAEMON_SERVICE_SET, AT(services.is_enabled), 0, "<service>",

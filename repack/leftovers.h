@@ -43,9 +43,9 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
  *
  * Packs that are not included are treated as packs that stay. Their objects
  * count as reached, so the search from recent objects does not go beyond them.
- * Objects that the job's options leave out count as reached too, so they are
- * not written. The job must be empty before the call. Returns 0 or a negative
- * error code. The caller releases *u in any case.
+ * Objects that the job's options leave out are not written, but the search from
+ * recent objects goes through them. The job must be empty before the call.
+ * Returns 0 or a negative error code. The caller releases *u in any case.
  */
 int leftovers_list_cruft(struct unreachable *u, struct pack_job *job,
 			 const enum rollup_part *parts, int64_t expiry,

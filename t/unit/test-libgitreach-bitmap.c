@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of libgitreach/bitmap.c, the public functions for bitmap indexes: an
- * index is described, a wrong bit is found, and a damaged or missing index is
- * written anew.
+ * index is described, a wrong bit is found, and a wrong index is written anew.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -108,7 +107,7 @@ static void verifying(void **state)
 	apirepo_release(&a);
 }
 
-/* Writing replaces a damaged bitmap index, and creates a missing one. */
+/* Writing replaces a wrong bitmap index. */
 static void writing(void **state)
 {
 	uint64_t seed = random_seed();

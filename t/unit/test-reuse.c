@@ -209,8 +209,8 @@ static void subsets_of_packs(void **state)
 }
 
 /*
- * All objects are wanted, and the receiver accepts OFS_DELTA. So the whole pack
- * is copied byte for byte.
+ * All objects are wanted. The whole pack is copied byte for byte if the
+ * receiver accepts OFS_DELTA, or if the pack has no entry of this type.
  */
 static void everything(void **state)
 {
