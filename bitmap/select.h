@@ -35,7 +35,7 @@
 #define SELECT_MAX_GAP 16384
 
 /*
- * The largest useful density of bitmaps (bitmap_select_dense_nr()): it is
+ * The largest useful dense_nr (above; bitmap_select_dense_nr() computes it) is
  * SELECT_MIN_DENSE_NR, plus one for each SELECT_OBJECTS_PER_DENSE_NR objects of
  * the index, but at most SELECT_MAX_DENSE_NR.
  */

@@ -31,7 +31,10 @@
 #define FOUND_PER_US 4
 /* number of bytes that are copied and hashed in a microsecond */
 #define HASHED_PER_US 800
-/* number of bytes that a delta search and deflating process in a microsecond */
+/*
+ * number of bytes for which a delta search and deflating together take a
+ * microsecond
+ */
 #define DEFLATED_PER_US 80
 
 /*

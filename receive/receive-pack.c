@@ -285,10 +285,10 @@ static int report(struct push *p)
 	summary_phase(&r->summary, SUMMARY_REPORT);
 	/*
 	 * Refs do not change any more, so remove the .keep file and the
-	 * quarantine. Exception: a push into a local copy of a stored
-	 * repository (options->target), if the hooks post-receive and
-	 * post-update still need the quarantine. They need it if the push is
-	 * signed, or if the copy does not have the packs of the push.
+	 * quarantine. In a push into a local copy of a stored repository
+	 * (options->target), the hooks post-receive and post-update may still
+	 * need the quarantine: if the push is signed, or if the copy does not
+	 * have the packs of the push. Then keep it.
 	 */
 	if (!r->options->target ||
 	    (!r->cert.is_judged && quarantine_is_stored(&r->quarantine)))

@@ -53,8 +53,9 @@ static int choose(struct packer *p, struct error *err)
 
 /*
  * Peels a tag. Returns 1 with *peeled set for a tag, 0 for another object, or a
- * negative error code if the object cannot be read. As in stock Git, a tag that
- * leads to an object which is missing or damaged is packed without a peeled id.
+ * negative error code if the object `oid` itself cannot be read. If `oid` is a
+ * tag, and an object that it leads to is missing or damaged, returns 0: as in
+ * stock Git, such a tag is packed without a peeled id.
  */
 static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
 {

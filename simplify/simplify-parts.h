@@ -128,7 +128,10 @@ struct simplify {
 	 * soon end
 	 */
 	bool is_ending;
-	/* a copy of h->lacks_generations, made when threat_nr was computed */
+	/*
+	 * The value of h->lacks_generations when threat_nr was computed. If it
+	 * has changed since, threat_nr is computed again.
+	 */
 	bool lacks_generations;
 	/* lowest generation number of the listed commits */
 	uint32_t lowest;

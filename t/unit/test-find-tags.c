@@ -23,8 +23,7 @@ struct env {
 	struct packing_request request;
 	/*
 	 * `asked`: number of calls of may_have(). `spared`: number of these
-	 * calls that returned 0. After such a call, find-tags.c does not visit
-	 * the tags.
+	 * calls that returned 0. After such a call, find-tags.c visits no tag.
 	 */
 	uint32_t asked, spared;
 	struct foundrepo_tags tags;

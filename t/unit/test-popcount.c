@@ -32,8 +32,8 @@ static void test_corners(void **state)
 }
 
 /*
- * Counts the bits of arrays of every length. Some arrays begin at an odd
- * address, with words in either byte order.
+ * Counts the bits of arrays of every length: arrays of words, and arrays of
+ * bytes that begin at an odd address, in big-endian and little-endian order.
  */
 static void test_arrays(void **state)
 {
