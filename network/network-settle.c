@@ -27,14 +27,21 @@ static int settle_add(struct network *network, uint32_t id,
 	struct network_sync_report report;
 	enum network_link link = NETWORK_LINK_NONE;
 	struct repo *repo = NULL;
+	bool is_gone;
 	int ret = network_member_open(&repo, network, entry, err);
 
 	if (!ret)
 		ret = network_link_check(&link, network, repo, err);
-	network_unlock(network, NETWORK_LOCK_MEMBERS + id);
-	if (ret == ERR_MISSING || (!ret && link != NETWORK_LINK_STORE))
+	is_gone = ret == ERR_MISSING || (!ret && link != NETWORK_LINK_STORE);
+	/*
+	 * network_add() takes the lock itself. Without the lock, `git network
+	 * add` of another process might complete the member before
+	 * network_part() removes its entry.
+	 */
+	if (is_gone)
 		ret = network_part(network, id, err);
-	else if (!ret)
+	network_unlock(network, NETWORK_LOCK_MEMBERS + id);
+	if (!is_gone && !ret)
 		ret = network_add(&id, network, repo->git_dir, options, &report,
 				  err);
 	repo_close(repo);
