@@ -21,7 +21,7 @@
  */
 #define KEEP_TEXT "git network leave\n"
 
-/* ---- packing all objects, and unlinking from the store */
+/* ---- packing all objects */
 
 /*
  * Pack all objects of a repository into one pack with a .keep file, as `git
@@ -144,32 +144,6 @@ out:
 	return ret;
 }
 
-static int unlink_member(struct network *network, const struct repo *repo,
-			 uint32_t id, struct error *err)
-{
-	char *info;
-	int ret = pack_all(repo, err);
-
-	if (!ret)
-		ret = check_all(repo, err);
-	if (!ret)
-		ret = network_set_state(network, id, NETWORK_LEAVING,
-					network->fsync, err);
-	if (!ret)
-		ret = network_unlink(network, repo, id, err);
-	if (ret < 0)
-		return ret;
-	/*
-	 * Make the removal of info/alternates durable. Otherwise the file might
-	 * come back after a power failure. The repository would then borrow
-	 * from the store without being a member.
-	 */
-	info = repo_object_path(repo, "info");
-	ret = info ? sys_sync_dir(info, err) : error_nomem(err);
-	free(info);
-	return ret;
-}
-
 /* ---- removing the .keep files */
 
 struct keeps {
@@ -177,22 +151,27 @@ struct keeps {
 	struct error *err;
 };
 
-/* Removes a file of the directory if it is a .keep file of pack_all(). */
+/*
+ * Removes a file of the directory if it is a .keep file of pack_all(). Other
+ * files, and files that cannot be read, stay: a push may remove its own .keep
+ * file at any time.
+ */
 static int remove_keep(void *ctx, const char *name)
 {
 	const struct keeps *k = ctx;
 	size_t len = strlen(name);
 	struct buf path = BUF_INIT, text = BUF_INIT;
+	struct sys_stat st;
 	int ret = 0;
 
 	if (len < 5 || strcmp(name + len - 5, ".keep") != 0)
 		return 0;
 	if (buf_printf(&path, "%s/%s", k->dir, name) < 0)
 		ret = error_nomem(k->err);
-	if (!ret)
-		ret = sys_read_file(&text, path.data, k->err);
-	if (!ret && text.len == strlen(KEEP_TEXT) &&
-	    !memcmp(text.data, KEEP_TEXT, text.len))
+	else if (!sys_stat(&st, path.data, NULL) &&
+		 st.size == strlen(KEEP_TEXT) &&
+		 !sys_read_file(&text, path.data, NULL) &&
+		 text.len == st.size && !memcmp(text.data, KEEP_TEXT, text.len))
 		ret = sys_unlink(path.data, k->err);
 	buf_release(&path);
 	buf_release(&text);
@@ -207,10 +186,91 @@ static int remove_keeps(const struct repo *repo, struct error *err)
 {
 	char *dir = repo_object_path(repo, "pack");
 	struct keeps k = {dir, err};
-	int ret = dir ? sys_dir_each(dir, remove_keep, &k, err)
-		      : error_nomem(err);
+	bool is_there = dir && sys_exists(dir);
+	int ret = dir ? 0 : error_nomem(err);
 
+	if (is_there)
+		ret = sys_dir_each(dir, remove_keep, &k, err);
+	if (is_there && !ret)
+		ret = sys_sync_dir(dir, err);
 	free(dir);
+	return ret;
+}
+
+/* ---- unlinking from the store */
+
+/*
+ * Number of times that a member is packed. A push during check_all() may rely
+ * on objects that only the store has, so the next try packs them, too.
+ */
+#define TRIES 3
+
+/*
+ * Removes info/alternates, and makes the removal durable. Otherwise the file
+ * might come back after a power failure. The repository would then borrow from
+ * the store without being a member. Returns 0 or a negative error code.
+ */
+static int remove_alternates(const struct repo *repo, struct error *err)
+{
+	char *path = repo_object_path(repo, "info/alternates");
+	char *info = repo_object_path(repo, "info");
+	int ret = path && info ? sys_unlink(path, err) : error_nomem(err);
+
+	if (!ret && sys_exists(info))
+		ret = sys_sync_dir(info, err);
+	free(path);
+	free(info);
+	return ret;
+}
+
+/*
+ * Removes info/alternates, and checks once more that the member has all objects
+ * that it needs. If not, the member borrows from the store again. The value of
+ * core.alternateRefsPrefixes is removed last: a repository that borrows without
+ * this value would show the refs of other members. Returns 0, ERR_MISSING if an
+ * object is missing, or another negative error code.
+ */
+static int unlink_member(struct network *network, const struct repo *repo,
+			 uint32_t id, struct error *err)
+{
+	int ret = remove_alternates(repo, err);
+
+	if (!ret)
+		ret = check_all(repo, err);
+	if (!ret)
+		return network_unlink(network, repo, id, err);
+	if (network_link(network, repo, id, NULL) < 0)
+		return error_set(err, ERR_IO,
+				 "'%s' lacks objects, and cannot borrow from "
+				 "the store again",
+				 repo->git_dir);
+	return ret;
+}
+
+/*
+ * Puts all objects into the member, and unlinks it from the store. Returns 0 or
+ * a negative error code.
+ */
+static int complete_member(struct network *network, const struct repo *repo,
+			   uint32_t id, struct error *err)
+{
+	int ret = ERR_MISSING;
+
+	for (int i = 0; i < TRIES && ret == ERR_MISSING; i++) {
+		if (err)
+			*err = (struct error)ERROR_INIT;
+		ret = remove_keeps(repo, err);
+		if (!ret)
+			ret = pack_all(repo, err);
+		if (ret < 0)
+			return ret;
+		ret = check_all(repo, err);
+		if (!ret)
+			ret = network_set_state(network, id, NETWORK_LEAVING,
+						network->fsync, err);
+		if (!ret)
+			ret = unlink_member(network, repo, id, err);
+	}
 	return ret;
 }
 
@@ -219,7 +279,7 @@ static int remove_keeps(const struct repo *repo, struct error *err)
 static int leave(struct network *network, const struct network_entry *entry,
 		 struct error *err)
 {
-	enum network_link link;
+	enum network_link link = NETWORK_LINK_OTHER;
 	struct repo *repo = NULL;
 	uint32_t id = entry->id;
 	int ret;
@@ -236,20 +296,19 @@ static int leave(struct network *network, const struct network_entry *entry,
 				"store alone",
 				id, repo->git_dir);
 	if (!ret && link == NETWORK_LINK_STORE)
-		ret = unlink_member(network, repo, id, err);
+		ret = complete_member(network, repo, id, err);
 	/*
 	 * The registry entry is in the state "leaving": an earlier `leave` was
 	 * killed between its steps.
 	 */
 	else if (!ret)
-		ret = network_unlink(network, repo, id, err);
+		ret = unlink_member(network, repo, id, err);
+	if (!ret)
+		ret = remove_keeps(repo, err);
+	else if (link == NETWORK_LINK_STORE)
+		remove_keeps(repo, NULL);
 	if (!ret)
 		ret = network_part(network, id, err);
-	if (repo) {
-		int kept = remove_keeps(repo, ret ? NULL : err);
-
-		ret = ret ? ret : kept;
-	}
 	repo_close(repo);
 	return ret;
 }

@@ -32,7 +32,7 @@ static int settle_add(struct network *network, uint32_t id,
 
 	if (!ret)
 		ret = network_link_check(&link, network, repo, err);
-	is_gone = ret == ERR_MISSING || (!ret && link != NETWORK_LINK_STORE);
+	is_gone = ret == ERR_MISSING || (!ret && link == NETWORK_LINK_NONE);
 	/*
 	 * network_add() takes the lock itself. Without the lock, `git network
 	 * add` of another process might complete the member before

@@ -617,10 +617,10 @@ static enum sys_fsync_method fsync_of(const struct newpack *np,
 static int install_part(struct newpack *np, enum newpack_part part,
 			const char *path, struct error *err)
 {
+	if (part == NEWPACK_KEEP && (!np->files[part].path || sys_exists(path)))
+		return 0;
 	if (!np->files[part].path)
-		return np->options->replace && part != NEWPACK_KEEP
-			       ? sys_unlink(path, err)
-			       : 0;
+		return np->options->replace ? sys_unlink(path, err) : 0;
 	return sys_tempfile_commit(&np->files[part], path, fsync_of(np, part),
 				   err);
 }

@@ -593,21 +593,84 @@ left_whole () {
 	"$GIT" network init -q pond.git &&
 	"$GIT" -C pond.git network add -q ../spring.git &&
 	"$GIT" network fork -q spring.git leaver.git &&
+	new=$(stock -C spring.git commit-tree -m new -p main main^{tree}) &&
+	stock -C spring.git update-ref refs/heads/new $new &&
+	"$GIT" -C pond.git network sync -q --all &&
 	"$GIT" -C pond.git network repack -q &&
+	! test -e leaver.git/objects/$(echo $new | sed "s,..,&/,") &&
 	repo_objects leaver.git >expect &&
 	meanwhile "*/network/members.new" "$1" \
 		"$GIT" -C pond.git network leave -q ../leaver.git &&
 	rm -r pond.git &&
 	stock_whole leaver.git &&
-	repo_objects leaver.git >now &&
+	repo_objects leaver.git --exclude=refs/heads/new --all >now &&
 	test_cmp expect now &&
-	! ls leaver.git/objects/pack/*.keep
+	! grep -l leave leaver.git/objects/pack/*.keep &&
+	! grep -i alternate leaver.git/config
 }
 
 test_expect_success 'a member leaves during its gc' '
 	left_whole "\"$GIT\" -C \"$PWD/leaver.git\" gc -q" &&
 	left_whole "\"$GIT\" -C \"$PWD/leaver.git\" repack -adlq" &&
 	left_whole "\"$STOCK_GIT\" -C \"$PWD/leaver.git\" repack -adlq"
+'
+
+test_expect_success 'a member leaves while a ref gets an object of the store' '
+	left_whole "$STOCK_GIT -C \"$PWD/leaver.git\" update-ref \
+		refs/heads/new \$($STOCK_GIT -C \"$PWD/spring.git\" \
+			rev-parse new)" &&
+	stock -C leaver.git cat-file -e new
+'
+
+# Until the member has left for good, it must not show refs of other members.
+test_expect_success 'a member that cannot leave keeps core.alternateRefsPrefixes' '
+	rm -rf leaver.git pond.git spring.git &&
+	repo_linear spring.git 4 && "$GIT" network init -q pond.git &&
+	"$GIT" -C pond.git network add -q ../spring.git &&
+	"$GIT" network fork -q spring.git leaver.git &&
+	"$GIT" -C pond.git network repack -q && rmdir leaver.git/objects/pack &&
+	test_must_fail meanwhile "*/network/members.new" \
+		"echo 1234567890123456789012345678901234567890 \
+			>\"$PWD/leaver.git/refs/heads/lost\"" \
+		"$GIT" -C pond.git network leave -q ../leaver.git &&
+	test -e leaver.git/objects/info/alternates &&
+	stock -C leaver.git config core.alternateRefsPrefixes &&
+	rm leaver.git/refs/heads/lost &&
+	"$GIT" -C pond.git network leave -q ../leaver.git &&
+	! grep -i alternate leaver.git/config && rm -r pond.git &&
+	stock_whole leaver.git
+'
+
+test_expect_success 'leave keeps the .keep files of others' '
+	left_whole "cd \"$PWD/leaver.git/objects/pack\" && mkdir dir.keep &&
+		ln -s nowhere dangling.keep && echo mine >other.keep" &&
+	test "$(cat leaver.git/objects/pack/other.keep)" = mine &&
+	"$GIT" network init -q sea.git &&
+	"$GIT" -C sea.git network add -q ../leaver.git &&
+	"$GIT" -C leaver.git repack -adq &&
+	pack=$(echo leaver.git/objects/pack/*.pack) &&
+	echo mine >"${pack%.pack}.keep" &&
+	"$GIT" -C sea.git network leave -q ../leaver.git &&
+	test -e "$pack" && test "$(cat "${pack%.pack}.keep")" = mine &&
+	stock_whole leaver.git
+'
+
+test_expect_success 'a member is added while its interrupted adding is settled' '
+	"$GIT" network init -q lake.git &&
+	repo_linear brook.git 3 &&
+	"$GIT" -C lake.git network add -q ../brook.git &&
+	repo_linear late.git 5 && stock -C late.git repack -adq &&
+	! meanwhile "*/late.git/objects/info/alternates.new" "kill -9 \$PPID" \
+		"$GIT" -C lake.git network add -q ../late.git &&
+	"$GIT" -C lake.git network list >out && grep " adding " out &&
+	meanwhile "*/lake.git/refs/virtual/2/" "cd \"$PWD\" &&
+		! \"$GIT\" -C lake.git network add -q ../late.git 2>err" \
+		"$GIT" -C lake.git network repack -q &&
+	grep "another process is adding" err &&
+	"$GIT" -C lake.git network list >out && ! grep late.git out &&
+	! test -e late.git/objects/info/alternates &&
+	"$GIT" -C lake.git network add -q ../late.git &&
+	stock_whole late.git
 '
 
 test_done
