@@ -20,7 +20,7 @@ static const char usage[] =
 struct arguments {
 	bool strict, stateless_rpc, info_refs;
 	/* value of --timeout in seconds; 0 or less: no time limit */
-	int timeout;
+	int64_t timeout;
 };
 
 static int parse(struct arguments *a, int argc, const char **argv)
