@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "islands/network-delete.h"
 #include "islands/network-member.h"
@@ -57,11 +58,6 @@ static int pack_all(const struct repo *repo, struct error *err)
 struct checking {
 	struct walk walk;
 	const struct odb *odb;
-	/*
-	 * owned: the object directory of the member, as in odb->dirs of the
-	 * snapshot
-	 */
-	char *dir;
 	struct error *err;
 };
 
@@ -159,12 +155,11 @@ struct keeps {
 static int remove_keep(void *ctx, const char *name)
 {
 	const struct keeps *k = ctx;
-	size_t len = strlen(name);
 	struct buf path = BUF_INIT, text = BUF_INIT;
 	struct sys_stat st;
 	int ret = 0;
 
-	if (len < 5 || strcmp(name + len - 5, ".keep") != 0)
+	if (!ends_with(name, ".keep"))
 		return 0;
 	if (buf_printf(&path, "%s/%s", k->dir, name) < 0)
 		ret = error_nomem(k->err);

@@ -467,16 +467,16 @@ static int write_rev(struct newpack *np, const char *dir, struct error *err)
 
 static int write_keep(struct newpack *np, const char *dir, struct error *err)
 {
+	const char *keep = np->options->keep;
 	struct buf text = BUF_INIT;
-	int ret = 0;
+	int ret;
 
-	if (!np->options->keep)
+	if (!keep)
 		return 0;
-	if (buf_printf(&text, "%s", np->options->keep) < 0)
-		ret = error_nomem(err);
-	if (!ret)
-		ret = write_part(np, NEWPACK_KEEP, dir, "tmp_keep_", &text,
-				 err);
+	ret = buf_append(&text, keep, strlen(keep)) < 0
+		      ? error_nomem(err)
+		      : write_part(np, NEWPACK_KEEP, dir, "tmp_keep_", &text,
+				   err);
 	buf_release(&text);
 	return ret;
 }
