@@ -179,11 +179,11 @@ int bitmap_show(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,
 		 .long_name = "count",
-		 .value = &s.count,
+		 .flag = &s.count,
 		 .help = "only how many objects of each type it marks"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "objects",
-		 .value = &s.objects,
+		 .flag = &s.objects,
 		 .help = "only the objects that it marks, by type"},
 		{.kind = OPTION_END},
 	};

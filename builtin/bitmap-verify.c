@@ -140,11 +140,11 @@ int bitmap_verify(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_U64,
 		 .long_name = "sample",
-		 .value = &how.sample,
+		 .u64 = &how.sample,
 		 .help = "only so many bitmaps, each by a walk of its own"},
 		{.kind = OPTION_U64,
 		 .long_name = "seed",
-		 .value = &how.seed,
+		 .u64 = &how.seed,
 		 .help = "which ones"},
 		{.kind = OPTION_END},
 	};

@@ -113,7 +113,7 @@ static int list(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,
 		 .long_name = "commits",
-		 .value = &commits,
+		 .flag = &commits,
 		 .help = "the commits that have a bitmap, too"},
 		{.kind = OPTION_END},
 	};

@@ -123,11 +123,11 @@ static int parse(struct args *a, const char **argv)
 		 .help = "as --progress"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "all-progress-implied",
-		 .value = &implied,
+		 .flag = &implied,
 		 .help = "accepted, without effect"},
 		{.kind = OPTION_INT,
 		 .long_name = "version",
-		 .value = &a->version,
+		 .integer = &a->version,
 		 .help = "write version 2 or 3 of the format"},
 		{.kind = OPTION_END},
 	};

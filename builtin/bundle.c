@@ -323,7 +323,7 @@ static int verify(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
-		 .value = &quiet,
+		 .flag = &quiet,
 		 .help = "print nothing but errors"},
 		{.kind = OPTION_END},
 	};
@@ -420,7 +420,7 @@ static int unbundle(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,
 		 .long_name = "progress",
-		 .value = &progress,
+		 .flag = &progress,
 		 .help = "show progress meter"},
 		{.kind = OPTION_END},
 	};

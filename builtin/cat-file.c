@@ -546,7 +546,7 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		 .help = "flush the output only when the buffer is full"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "unordered",
-		 .value = &c.batch.unordered,
+		 .flag = &c.batch.unordered,
 		 .help = "visit objects in the order of the packs, not of "
 			 "their ids"},
 		NOT_OURS("allow-unknown-type"),

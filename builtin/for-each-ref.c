@@ -612,7 +612,7 @@ int cmd_for_each_ref(int argc, const char **argv, struct builtin_env *env)
 				"quote each field for Tcl"),
 		{.kind = OPTION_INT,
 		 .long_name = "count",
-		 .value = &f.count,
+		 .integer = &f.count,
 		 .help = "stop after <n> refs"},
 		OPTION_ROW_STRING(0, "format", &f.format_text, "<format>",
 				  "what to print for each ref"),

@@ -34,7 +34,7 @@ enum { READER_CACHE = 96 << 20 };
 
 #define FLAG(name, field, text)                                                \
 	{                                                                      \
-		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.kind = OPTION_FLAG, .long_name = name, .flag = &a->field,     \
 		.help = text                                                   \
 	}
 
@@ -44,7 +44,7 @@ static int parse(struct fsck_args *a, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .short_name = 'v',
 		 .long_name = "verbose",
-		 .value = &a->verbose,
+		 .flag = &a->verbose,
 		 .help = "be verbose"},
 		FLAG("unreachable", unreachable,
 		     "print each unreachable object"),
@@ -65,12 +65,12 @@ static int parse(struct fsck_args *a, int argc, const char **argv)
 		     "copy each dangling object to lost-found"),
 		{.kind = OPTION_FLAG,
 		 .long_name = "progress",
-		 .value = &a->progress,
+		 .flag = &a->progress,
 		 .flags = OPTION_NO_NEGATE,
 		 .help = "show progress, also where no one looks"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "no-progress",
-		 .value = &a->no_progress,
+		 .flag = &a->no_progress,
 		 .flags = OPTION_NO_NEGATE,
 		 .help = "show none"},
 		FLAG("name-objects", name_objects,

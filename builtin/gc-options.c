@@ -34,7 +34,7 @@ static int take_prune(void *value, const char *arg)
 #define FLAG(letter, name, field, text)                                        \
 	{                                                                      \
 		.kind = OPTION_FLAG, .short_name = letter, .long_name = name,  \
-		.value = field, .help = text                                   \
+		.flag = field, .help = text                                    \
 	}
 #define CHOICE(name, field, text)                                              \
 	{                                                                      \
@@ -57,7 +57,7 @@ int gc_args_parse(struct gc_args *a, int argc, const char **argv)
 		       "keep unreachable objects in a cruft pack"),
 		{.kind = OPTION_U64,
 		 .long_name = "max-cruft-size",
-		 .value = &a->max_cruft_size,
+		 .u64 = &a->max_cruft_size,
 		 .flags = OPTION_NO_NEGATE,
 		 .help = "with --cruft, limit the size of cruft packs"},
 		FLAG(0, "aggressive", &a->aggressive,
@@ -71,7 +71,7 @@ int gc_args_parse(struct gc_args *a, int argc, const char **argv)
 		       "repack all other packs except the largest one"),
 		{.kind = OPTION_STRING,
 		 .long_name = "expire-to",
-		 .value = &a->expire_to,
+		 .string = &a->expire_to,
 		 .arg_name = "<dir>",
 		 .help = "pack what is pruned there"},
 		FLAG(0, "skip-foreground-tasks", &a->skip_foreground, NULL),

@@ -65,14 +65,14 @@ int gitreachd_ssh_main(int argc, const char **argv)
 	const struct option options[] = {
 		{.kind = OPTION_STRING,
 		 .long_name = "ssh-client",
-		 .value = &path,
+		 .string = &path,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<socket>",
 		 .help = "pass the request of a client of ssh to the server "
 			 "that listens there"},
 		{.kind = OPTION_STRING,
 		 .long_name = "user",
-		 .value = &user,
+		 .string = &user,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<name>",
 		 .help = "the name of the user"},

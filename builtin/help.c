@@ -262,7 +262,7 @@ static int parse_args(struct help_args *args, int argc, const char **argv)
 		OPTION_ROW_FLAG('a', "all", &args->all, "list all commands"),
 		{.kind = OPTION_FLAG,
 		 .long_name = "no-verbose",
-		 .value = &args->is_terse,
+		 .flag = &args->is_terse,
 		 .flags = OPTION_ONE_NO,
 		 .help = "with --all, list names only"},
 		OPTION_ROW_FLAG('g', "guides", &args->guides, "list guides"),

@@ -96,29 +96,29 @@ static int set_rev_index(void *value, const char *arg)
 
 #define FLAG(name, field, text)                                                \
 	{                                                                      \
-		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.kind = OPTION_FLAG, .long_name = name, .flag = &a->field,     \
 		.help = text                                                   \
 	}
 #define FLAG_ONLY(name, field, text)                                           \
 	{                                                                      \
-		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.kind = OPTION_FLAG, .long_name = name, .flag = &a->field,     \
 		.flags = OPTION_NO_NEGATE, .help = text                        \
 	}
 #define STRING(name, field, arg, text)                                         \
 	{                                                                      \
-		.kind = OPTION_STRING, .long_name = name, .value = &a->field,  \
+		.kind = OPTION_STRING, .long_name = name, .string = &a->field, \
 		.arg_name = arg, .help = text                                  \
 	}
 #define MESSAGE(name, field, text)                                             \
 	{                                                                      \
-		.kind = OPTION_STRING, .long_name = name, .value = &a->field,  \
+		.kind = OPTION_STRING, .long_name = name, .string = &a->field, \
 		.flags = OPTION_OPTIONAL_ARG, .dflt = "", .arg_name = "<msg>", \
 		.help = text                                                   \
 	}
 
 #define LIST(name, field, text)                                                \
 	{                                                                      \
-		.kind = OPTION_STRING, .long_name = name, .value = &a->field,  \
+		.kind = OPTION_STRING, .long_name = name, .string = &a->field, \
 		.flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE, .dflt = "",   \
 		.arg_name = "<msg-id>=<severity>...", .help = text             \
 	}
@@ -128,11 +128,11 @@ static int parse(struct args *a, int argc, const char **argv)
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,
 		 .short_name = 'v',
-		 .value = &a->verbose,
+		 .flag = &a->verbose,
 		 .help = "show progress"},
 		{.kind = OPTION_STRING,
 		 .short_name = 'o',
-		 .value = &a->index_name,
+		 .string = &a->index_name,
 		 .arg_name = "<index-file>",
 		 .help = "write the index there"},
 		FLAG("stdin", from_stdin, "read the pack from stdin"),
@@ -153,11 +153,11 @@ static int parse(struct args *a, int argc, const char **argv)
 		       "sha1 or sha256"),
 		{.kind = OPTION_U64,
 		 .long_name = "threads",
-		 .value = &a->threads,
+		 .u64 = &a->threads,
 		 .help = "number of threads; 0: as many as processors"},
 		{.kind = OPTION_U64,
 		 .long_name = "max-input-size",
-		 .value = &a->max_input,
+		 .u64 = &a->max_input,
 		 .arg_name = "<size>",
 		 .help = "refuse larger packs"},
 		STRING("progress-title", title, NULL, NULL),

@@ -491,14 +491,14 @@ static int repack(struct object_dir_call *call)
 #define BITMAP_OPTION(call)                                                    \
 	{                                                                      \
 		.kind = OPTION_FLAG, .long_name = "bitmap",                    \
-		.value = &(call)->bitmap,                                      \
+		.flag = &(call)->bitmap,                                       \
 		.help = "write a bitmap index of the packs too"                \
 	}
 
 #define LAYER_OPTIONS(call)                                                    \
 	{.kind = OPTION_FLAG,                                                  \
 	 .long_name = "incremental",                                           \
-	 .value = &(call)->incremental,                                        \
+	 .flag = &(call)->incremental,                                         \
 	 .help = "write a layer of a chain"},                                  \
 		{.kind = OPTION_CALLBACK,                                      \
 		 .long_name = "write-chain-file",                              \
@@ -508,7 +508,7 @@ static int repack(struct object_dir_call *call)
 		 .help = "write the file that names the layers"},              \
 	{                                                                      \
 		.kind = OPTION_STRING, .long_name = "base",                    \
-		.value = &(call)->base, .arg_name = "<checksum>",              \
+		.string = &(call)->base, .arg_name = "<checksum>",             \
 		.help = "layer that the new one goes on top of, or none"       \
 	}
 
@@ -539,20 +539,20 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		OBJECT_DIR_OPTIONS(&c->common),
 		{.kind = OPTION_STRING,
 		 .long_name = "preferred-pack",
-		 .value = &c->preferred,
+		 .string = &c->preferred,
 		 .arg_name = "<preferred-pack>",
 		 .help = "pack whose copies of objects are taken"},
 		BITMAP_OPTION(c),
 		LAYER_OPTIONS(c),
 		{.kind = OPTION_STRING,
 		 .long_name = "refs-snapshot",
-		 .value = &c->refs_snapshot,
+		 .string = &c->refs_snapshot,
 		 .arg_name = "<path>",
 		 .help = "with --bitmap, a file of tips to use instead of "
 			 "references"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "stdin-packs",
-		 .value = &c->stdin_packs,
+		 .flag = &c->stdin_packs,
 		 .help = "cover only the packs whose .idx files standard input "
 			 "names"},
 		{.kind = OPTION_END},
@@ -567,7 +567,7 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		OBJECT_DIR_OPTIONS(&c->common),
 		{.kind = OPTION_U64,
 		 .long_name = "batch-size",
-		 .value = &c->batch_size,
+		 .u64 = &c->batch_size,
 		 .flags = OPTION_NO_NEGATE,
 		 .help = "gather packs smaller than this until together they "
 			 "are as large"},

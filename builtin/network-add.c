@@ -66,7 +66,7 @@ int network_cmd_add(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
-		 .value = &r.quiet,
+		 .flag = &r.quiet,
 		 .help = "say nothing"},
 		{.kind = OPTION_END},
 	};
@@ -173,12 +173,12 @@ int network_cmd_sync(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,
 		 .long_name = "all",
-		 .value = &all,
+		 .flag = &all,
 		 .help = "all members"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
-		 .value = &r.quiet,
+		 .flag = &r.quiet,
 		 .help = "say nothing"},
 		{.kind = OPTION_END},
 	};

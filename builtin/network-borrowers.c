@@ -78,7 +78,7 @@ int network_cmd_borrowers(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,
 		 .long_name = "json",
-		 .value = &json,
+		 .flag = &json,
 		 .help = "an array of objects"},
 		{.kind = OPTION_END},
 	};

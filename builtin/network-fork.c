@@ -117,7 +117,7 @@ int network_cmd_fork(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
-		 .value = &f.quiet,
+		 .flag = &f.quiet,
 		 .help = "say nothing"},
 		{.kind = OPTION_END},
 	};

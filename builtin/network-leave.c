@@ -50,7 +50,7 @@ static int run(const struct going *going, int argc, const char **argv,
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
-		 .value = &quiet,
+		 .flag = &quiet,
 		 .help = "say nothing"},
 		{.kind = OPTION_END},
 	};

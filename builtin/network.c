@@ -37,13 +37,13 @@ static int init(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_STRING,
 		 .long_name = "object-format",
-		 .value = &format,
+		 .string = &format,
 		 .arg_name = "<format>",
 		 .help = "the hash function of the network, sha1 or sha256"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
-		 .value = &quiet,
+		 .flag = &quiet,
 		 .help = "say nothing"},
 		{.kind = OPTION_END},
 	};

@@ -69,7 +69,7 @@ int object_dir_take_choice(void *value, const char *arg);
 #define OBJECT_DIR_OPTION(call)                                                \
 	{                                                                      \
 		.kind = OPTION_STRING, .long_name = "object-dir",              \
-		.value = &(call)->object_dir, .arg_name = "<directory>",       \
+		.string = &(call)->object_dir, .arg_name = "<directory>",      \
 		.help = "object directory; default: the repository's"          \
 	}
 

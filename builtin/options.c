@@ -280,8 +280,8 @@ static int set_number(const struct named *n, const char *arg)
 {
 	bool is_size = n->option->kind == OPTION_U64;
 
-	switch (is_size ? parse_u64(n->option->value, arg)
-			: parse_int(n->option->value, arg)) {
+	switch (is_size ? parse_u64(n->option->u64, arg)
+			: parse_int(n->option->integer, arg)) {
 	case NUMBER_OK:
 		return 0;
 	case NUMBER_TOO_LARGE:
@@ -312,19 +312,19 @@ static int set_negated(const struct option *o)
 {
 	switch (o->kind) {
 	case OPTION_FLAG:
-		*(bool *)o->value = false;
+		*o->flag = false;
 		return 0;
 	case OPTION_COUNT:
-		*(int *)o->value = 0;
+		*o->count = 0;
 		return 0;
 	case OPTION_STRING:
-		*(const char **)o->value = NULL;
+		*o->string = NULL;
 		return 0;
 	case OPTION_U64:
-		*(uint64_t *)o->value = 0;
+		*o->u64 = 0;
 		return 0;
 	case OPTION_INT:
-		*(int64_t *)o->value = 0;
+		*o->integer = 0;
 		return 0;
 	default:
 		return call_back(o, option_negated);
@@ -361,15 +361,15 @@ static int set_value(struct parse *p, const struct named *n, const char *arg)
 	}
 	switch (o->kind) {
 	case OPTION_FLAG:
-		*(bool *)o->value = true;
+		*o->flag = true;
 		return 0;
 	case OPTION_COUNT:
-		++*(int *)o->value;
+		++*o->count;
 		return 0;
 	case OPTION_CALLBACK:
 		return call_back(o, arg);
 	case OPTION_STRING:
-		*(const char **)o->value = arg ? arg : o->dflt;
+		*o->string = arg ? arg : o->dflt;
 		return 0;
 	default:
 		if (!arg)

@@ -70,8 +70,15 @@ struct option {
 	enum option_kind kind;
 	char short_name;       /* 0: none */
 	const char *long_name; /* NULL: none */
-	/* the variable to set, of the type that `kind` names */
-	void *value;
+	/* borrowed: the variable to set; the member that `kind` names */
+	union {
+		bool *flag;          /* OPTION_FLAG */
+		int *count;          /* OPTION_COUNT */
+		const char **string; /* OPTION_STRING */
+		uint64_t *u64;       /* OPTION_U64 */
+		int64_t *integer;    /* OPTION_INT */
+		void *value;         /* OPTION_CALLBACK */
+	};
 	/* one line for the usage; NULL: the usage does not list the option */
 	const char *help;
 	unsigned flags;
@@ -98,12 +105,12 @@ struct option {
 #define OPTION_ROW_FLAG(letter, name, field, text)                             \
 	{                                                                      \
 		.kind = OPTION_FLAG, .short_name = letter, .long_name = name,  \
-		.value = field, .help = text                                   \
+		.flag = field, .help = text                                    \
 	}
 #define OPTION_ROW_STRING(letter, name, field, arg, text)                      \
 	{                                                                      \
 		.kind = OPTION_STRING, .short_name = letter,                   \
-		.long_name = name, .value = field, .arg_name = arg,            \
+		.long_name = name, .string = field, .arg_name = arg,           \
 		.help = text                                                   \
 	}
 #define OPTION_ROW_CALLBACK(letter, name, call, ctx, arg, text)                \

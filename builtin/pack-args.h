@@ -65,12 +65,12 @@ struct pack_args {
 #define PACK_ARGS_OTHERS(a)                                                    \
 	{.kind = OPTION_U64,                                                   \
 	 .long_name = "max-pack-size",                                         \
-	 .value = &(a)->max_pack_size,                                         \
+	 .u64 = &(a)->max_pack_size,                                           \
 	 .flags = OPTION_NO_NEGATE,                                            \
 	 .help = "bytes of a pack; what is over goes into more"},              \
 		{.kind = OPTION_INT,                                           \
 		 .long_name = "name-hash-version",                             \
-		 .value = &(a)->name_hash_version,                             \
+		 .integer = &(a)->name_hash_version,                           \
 		 .help = "how names are compared: 1 or 2"},                    \
 		{.kind = OPTION_CALLBACK,                                      \
 		 .long_name = "path-walk",                                     \

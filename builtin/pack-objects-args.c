@@ -21,7 +21,7 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 #define FLAG(name, field, text) OPTION_ROW_FLAG(0, name, &a->field, text)
 #define FLAG_ONLY(name, field, text)                                           \
 	{                                                                      \
-		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.kind = OPTION_FLAG, .long_name = name, .flag = &a->field,     \
 		.flags = OPTION_NO_NEGATE, .help = text                        \
 	}
 /*
@@ -30,17 +30,17 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
  */
 #define FLAG_OFF(name, field, text)                                            \
 	{                                                                      \
-		.kind = OPTION_FLAG, .long_name = name, .value = &a->field,    \
+		.kind = OPTION_FLAG, .long_name = name, .flag = &a->field,     \
 		.flags = OPTION_ONE_NO, .help = text                           \
 	}
 #define NUMBER(name, field, text)                                              \
 	{                                                                      \
-		.kind = OPTION_INT, .long_name = name, .value = &a->field,     \
+		.kind = OPTION_INT, .long_name = name, .integer = &a->field,   \
 		.help = text                                                   \
 	}
 #define TEXT(name, field, how, without, text, arg)                             \
 	{                                                                      \
-		.kind = OPTION_STRING, .long_name = name, .value = &a->field,  \
+		.kind = OPTION_STRING, .long_name = name, .string = &a->field, \
 		.flags = how, .dflt = without, .help = text, .arg_name = arg   \
 	}
 
@@ -116,11 +116,19 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 			    const char **argv)
 {
 	const struct option options[] = {
-		{OPTION_CALLBACK, 'q', "quiet", &a->packing.progress,
-		 "no progress", OPTION_NO_ARG, NULL, take_quiet, NULL},
-		{OPTION_CALLBACK, 0, "all-progress", &a->packing.progress,
-		 "show progress of writing too", OPTION_NO_ARG, NULL,
-		 take_all_progress, NULL},
+		{.kind = OPTION_CALLBACK,
+		 .short_name = 'q',
+		 .long_name = "quiet",
+		 .value = &a->packing.progress,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_quiet,
+		 .help = "no progress"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "all-progress",
+		 .value = &a->packing.progress,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_all_progress,
+		 .help = "show progress of writing too"},
 		FLAG("all-progress-implied", all_progress_implied,
 		     "--all-progress when progress is shown"),
 		FLAG("stdout", to_stdout, "write the pack to stdout"),
@@ -178,14 +186,23 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		FLAG("keep-true-parents", keep_true_parents, NULL),
 		FLAG("sparse", sparse, NULL),
 		FLAG("shallow", shallow, "the receiver is shallow"),
-		{OPTION_CALLBACK, 0, "missing", a,
-		 "what to do about missing objects", OPTION_NO_NEGATE, NULL,
-		 take_missing, "<action>"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "missing",
+		 .value = a,
+		 .flags = OPTION_NO_NEGATE,
+		 .fn = take_missing,
+		 .arg_name = "<action>",
+		 .help = "what to do about missing objects"},
 		PACK_ARGS_OPTIONS(&a->packing),
-		{OPTION_CALLBACK, 0, "index-version", a, "of the .idx: 1 or 2",
-		 OPTION_NO_NEGATE, NULL, take_index_version, "<n>[,<offset>]"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "index-version",
+		 .value = a,
+		 .flags = OPTION_NO_NEGATE,
+		 .fn = take_index_version,
+		 .arg_name = "<n>[,<offset>]",
+		 .help = "of the .idx: 1 or 2"},
 		NUMBER("compression", compression, "zlib level"),
-		{0},
+		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage_text);
 

@@ -55,7 +55,7 @@ struct run {
 #define FLAG(letter, name, field, text)                                        \
 	{                                                                      \
 		.kind = OPTION_FLAG, .short_name = letter, .long_name = name,  \
-		.value = field, .help = text                                   \
+		.flag = field, .help = text                                    \
 	}
 #define EDIT_OPTIONS(a)                                                        \
 	FLAG('n', "dry-run", &(a)->expire.dry_run,                             \

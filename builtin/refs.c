@@ -134,11 +134,11 @@ static int run_verify(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,
 		 .long_name = "verbose",
-		 .value = &is_verbose,
+		 .flag = &is_verbose,
 		 .help = "be verbose"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "strict",
-		 .value = &is_strict,
+		 .flag = &is_strict,
 		 .help = "treat warnings as errors"},
 		{.kind = OPTION_END},
 	};
@@ -277,7 +277,7 @@ static int run_migrate(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_STRING,
 		 .long_name = "ref-format",
-		 .value = &format,
+		 .string = &format,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<format>",
 		 .help = "specify the reference format to convert to"},

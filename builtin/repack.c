@@ -62,24 +62,19 @@ static int take_midx(void *value, const char *arg)
 }
 
 #define FLAG(letter, name, field, text)                                        \
-	{                                                                      \
-		OPTION_FLAG, letter, name, field, text, 0, NULL, NULL, NULL    \
-	}
-#define VALUE(kind, letter, name, field, text, arg)                            \
-	{                                                                      \
-		kind, letter, name, field, text, 0, NULL, NULL, arg            \
-	}
+	OPTION_ROW_FLAG(letter, name, field, text)
+#define TEXT(name, field, arg, text)                                           \
+	OPTION_ROW_STRING(0, name, field, arg, text)
 #define SIZE(name, field, text)                                                \
 	{                                                                      \
-		OPTION_U64, 0, name, field, text, OPTION_NO_NEGATE, NULL,      \
-			NULL, NULL                                             \
+		.kind = OPTION_U64, .long_name = name, .u64 = field,           \
+		.flags = OPTION_NO_NEGATE, .help = text                        \
 	}
-#define NUMBER(name, field, text)                                              \
-	VALUE(OPTION_STRING, 0, name, field, text, "<n>")
 #define CHOICE(letter, name, field, text)                                      \
 	{                                                                      \
-		OPTION_CALLBACK, letter, name, field, text, OPTION_NO_ARG,     \
-			NULL, pack_args_take_choice, NULL                      \
+		.kind = OPTION_CALLBACK, .short_name = letter,                 \
+		.long_name = name, .value = field, .flags = OPTION_NO_ARG,     \
+		.fn = pack_args_take_choice, .help = text                      \
 	}
 
 static int parse(struct args *a, int argc, const char **argv)
@@ -91,20 +86,19 @@ static int parse(struct args *a, int argc, const char **argv)
 		FLAG('d', NULL, &a->remove_redundant, "remove redundant packs"),
 		FLAG(0, "cruft", &a->cruft,
 		     "as -a, and with -d pack apart what nothing reaches"),
-		VALUE(OPTION_STRING, 0, "cruft-expiration",
-		      &a->cruft_expiration,
-		      "with --cruft, let go what is older", "<approxidate>"),
+		TEXT("cruft-expiration", &a->cruft_expiration, "<approxidate>",
+		     "with --cruft, let go what is older"),
 		SIZE("combine-cruft-below-size", &a->combine_cruft_below,
 		     "with --cruft, leave larger cruft packs alone"),
 		SIZE("max-cruft-size", &a->max_cruft_size,
 		     "with --cruft, limit the size of cruft packs"),
-		VALUE(OPTION_STRING, 0, "expire-to", &a->expire_to,
-		      "pack what is let go there", "<dir>"),
-		{OPTION_CALLBACK, 0, "filter", &a->filter,
-		 "pack apart what this leaves out", 0, NULL, filter_args_option,
-		 "<filter-spec>"},
-		VALUE(OPTION_STRING, 0, "filter-to", &a->filter_to,
-		      "with --filter, pack that there", "<base>"),
+		TEXT("expire-to", &a->expire_to, "<dir>",
+		     "pack what is let go there"),
+		OPTION_ROW_CALLBACK(0, "filter", filter_args_option, &a->filter,
+				    "<filter-spec>",
+				    "pack apart what this leaves out"),
+		TEXT("filter-to", &a->filter_to, "<base>",
+		     "with --filter, pack that there"),
 		FLAG('f', NULL, &a->packing.no_reuse_delta,
 		     "compute deltas anew"),
 		FLAG('F', NULL, &a->packing.no_reuse_object,
@@ -115,35 +109,40 @@ static int parse(struct args *a, int argc, const char **argv)
 		FLAG('l', "local", &a->local, "leave out what alternates have"),
 		CHOICE('b', "write-bitmap-index", &a->write_bitmap,
 		       "write a bitmap index"),
-		{OPTION_CALLBACK, 'm', NULL, &a->write_midx, "as --write-midx",
-		 OPTION_NO_ARG, NULL, take_midx, NULL},
-		{OPTION_CALLBACK, 0, "write-midx", &a->write_midx,
-		 "write a multi-pack-index of the packs that stay",
-		 OPTION_OPTIONAL_ARG, NULL, take_midx, "<mode>"},
+		{.kind = OPTION_CALLBACK,
+		 .short_name = 'm',
+		 .value = &a->write_midx,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_midx,
+		 .help = "as --write-midx"},
+		OPTION_ROW_OPTIONAL(
+			0, "write-midx", take_midx, &a->write_midx, 0, "<mode>",
+			"write a multi-pack-index of the packs that stay"),
 		CHOICE('i', "delta-islands", &a->delta_islands,
 		       "no delta leaves an island"),
-		VALUE(OPTION_STRING, 0, "unpack-unreachable",
-		      &a->unpack_unreachable,
-		      "make loose what nothing reaches, if newer",
-		      "<approxidate>"),
+		TEXT("unpack-unreachable", &a->unpack_unreachable,
+		     "<approxidate>",
+		     "make loose what nothing reaches, if newer"),
 		FLAG('k', "keep-unreachable", &a->keep_unreachable,
 		     "with -a, pack what nothing reaches too"),
 		CHOICE(0, "pack-kept-objects", &a->pack_kept_objects,
 		       "pack objects of packs with .keep too"),
-		{OPTION_CALLBACK, 0, "keep-pack", &a->keep_packs,
-		 "leave this pack as it is", 0, NULL, pack_args_take_pack,
-		 "<name>"},
-		VALUE(OPTION_INT, 'g', "geometric", &a->geometric,
-		      "put small packs into one, for a progression by <n>",
-		      NULL),
-		NUMBER("window", &a->window,
-		       "objects compared with in the delta search"),
-		NUMBER("depth", &a->depth, "longest chain of deltas"),
-		NUMBER("threads", &a->threads, "number of threads"),
-		NUMBER("window-memory", &a->window_memory,
-		       "bytes per thread of the delta search"),
+		OPTION_ROW_CALLBACK(0, "keep-pack", pack_args_take_pack,
+				    &a->keep_packs, "<name>",
+				    "leave this pack as it is"),
+		{.kind = OPTION_INT,
+		 .short_name = 'g',
+		 .long_name = "geometric",
+		 .integer = &a->geometric,
+		 .help = "put small packs into one, for a progression by <n>"},
+		TEXT("window", &a->window, "<n>",
+		     "objects compared with in the delta search"),
+		TEXT("depth", &a->depth, "<n>", "longest chain of deltas"),
+		TEXT("threads", &a->threads, "<n>", "number of threads"),
+		TEXT("window-memory", &a->window_memory, "<n>",
+		     "bytes per thread of the delta search"),
 		PACK_ARGS_OTHERS(&a->packing),
-		{0},
+		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage_text);
 

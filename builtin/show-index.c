@@ -78,7 +78,7 @@ int cmd_show_index(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_STRING,
 		 .long_name = "object-format",
-		 .value = &format,
+		 .string = &format,
 		 .arg_name = "<hash-algorithm>",
 		 .help = "sha1 or sha256"},
 		{.kind = OPTION_END},

@@ -49,7 +49,7 @@ int stored_cmd_export(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_U64,
 		 .long_name = "generation",
-		 .value = &request.generation,
+		 .u64 = &request.generation,
 		 .help = "an older generation"},
 		OPTION_ROW_STRING(0, "ref-format", &format, "<format>",
 				  "files or reftable"),

@@ -60,7 +60,7 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 				  "where the copies are"),
 		{.kind = OPTION_U64,
 		 .long_name = "cache-size",
-		 .value = &budget,
+		 .u64 = &budget,
 		 .help = "bytes that the cache may have"},
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},

@@ -284,7 +284,7 @@ int stored_cmd_log(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_U64,
 		 .short_name = 'n',
 		 .long_name = "max-count",
-		 .value = &log.max,
+		 .u64 = &log.max,
 		 .help = "at most so many generations"},
 		OPTION_ROW_FLAG(0, "json", &log.json, "an array of objects"),
 		STORED_OPTION_ROWS(&settings),

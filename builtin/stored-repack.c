@@ -391,7 +391,7 @@ int stored_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_U64,
 		 .long_name = "auto",
-		 .value = &run.min_packs,
+		 .u64 = &run.min_packs,
 		 .arg_name = "<packs>",
 		 .help = "only repositories with so many packs or more"},
 		OPTION_ROW_STRING(0, "prune", &run.prune, "<date>",

@@ -64,7 +64,7 @@ int cmd_version(int argc, const char **argv, struct builtin_env *env)
 	const struct option options[] = {
 		{.kind = OPTION_FLAG,
 		 .long_name = "build-options",
-		 .value = &build_options,
+		 .flag = &build_options,
 		 .help = "also print build options"},
 		{.kind = OPTION_END},
 	};
