@@ -180,11 +180,12 @@ int bitmap_show(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .long_name = "count",
 		 .flag = &s.count,
-		 .help = "only how many objects of each type it marks"},
+		 .help = "print only the number of marked objects of each "
+			 "type"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "objects",
 		 .flag = &s.objects,
-		 .help = "only the objects that it marks, by type"},
+		 .help = "print only the marked objects, by type"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);

@@ -141,11 +141,11 @@ int bitmap_verify(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_U64,
 		 .long_name = "sample",
 		 .u64 = &how.sample,
-		 .help = "only so many bitmaps, each by a walk of its own"},
+		 .help = "verify only <n> bitmaps, each by a walk of its own"},
 		{.kind = OPTION_U64,
 		 .long_name = "seed",
 		 .u64 = &how.seed,
-		 .help = "which ones"},
+		 .help = "number that selects these bitmaps"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);

@@ -114,7 +114,7 @@ static int list(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .long_name = "commits",
 		 .flag = &commits,
-		 .help = "the commits that have a bitmap, too"},
+		 .help = "also list the commits that have a bitmap"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, list_usage);

@@ -531,7 +531,7 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		 .value = &c.filter,
 		 .fn = filter_args_option,
 		 .arg_name = "<filter-spec>",
-		 .help = "leave objects out"},
+		 .help = "leave out the objects that the filter excludes"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "batch-all-objects",
 		 .value = &c,

@@ -322,7 +322,7 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .long_name = "append",
 		 .flag = &c->append,
-		 .help = "keep the commits of the present commit-graph"},
+		 .help = "include the commits of the existing commit-graph"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "changed-paths",
 		 .value = &c->changed_paths,

@@ -324,7 +324,7 @@ int cmd_count_objects(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 'H',
 		 .long_name = "human-readable",
 		 .flag = &c.human,
-		 .help = "print sizes with the unit that suits them"},
+		 .help = "print sizes with a unit, such as KiB or MiB"},
 		{.kind = OPTION_END},
 	};
 	int nr = options_parse(argc, argv, options, usage);

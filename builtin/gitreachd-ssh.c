@@ -68,14 +68,14 @@ int gitreachd_ssh_main(int argc, const char **argv)
 		 .string = &path,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<socket>",
-		 .help = "pass the request of a client of ssh to the server "
-			 "that listens there"},
+		 .help = "socket of the server to which the request of the ssh "
+			 "client is passed"},
 		{.kind = OPTION_STRING,
 		 .long_name = "user",
 		 .string = &user,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<name>",
-		 .help = "the name of the user"},
+		 .help = "name of the user"},
 		{.kind = OPTION_END},
 	};
 	struct ssh_request request;

@@ -91,7 +91,7 @@ static int parse(struct arguments *a, int argc, const char **argv)
 			0, "config", &a->config, "<file>",
 			"read this configuration file, not " CONFIG_FILE),
 		OPTION_ROW_FLAG(0, "check-config", &a->check_config,
-				"check the configuration, and end"),
+				"check the configuration, then exit"),
 	};
 	size_t nr = 0;
 	int ret;

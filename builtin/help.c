@@ -266,7 +266,7 @@ static int parse_args(struct help_args *args, int argc, const char **argv)
 		 .flags = OPTION_ONE_NO,
 		 .help = "with --all, list names only"},
 		OPTION_ROW_FLAG('g', "guides", &args->guides, "list guides"),
-		OPTION_ROW_FLAG('m', "man", &args->man, "show a manual page"),
+		OPTION_ROW_FLAG('m', "man", &args->man, "show a man page"),
 		NOT_OURS('i', "info"),
 		NOT_OURS('w', "web"),
 		NOT_OURS('c', "config"),

@@ -492,24 +492,24 @@ static int repack(struct object_dir_call *call)
 	{                                                                      \
 		.kind = OPTION_FLAG, .long_name = "bitmap",                    \
 		.flag = &(call)->bitmap,                                       \
-		.help = "write a bitmap index of the packs too"                \
+		.help = "also write a bitmap index of the packs"               \
 	}
 
 #define LAYER_OPTIONS(call)                                                    \
 	{.kind = OPTION_FLAG,                                                  \
 	 .long_name = "incremental",                                           \
 	 .flag = &(call)->incremental,                                         \
-	 .help = "write a layer of a chain"},                                  \
+	 .help = "add a layer to the chain of multi-pack-indexes"},            \
 		{.kind = OPTION_CALLBACK,                                      \
 		 .long_name = "write-chain-file",                              \
 		 .value = &(call)->chain_file,                                 \
 		 .flags = OPTION_NO_ARG,                                       \
 		 .fn = object_dir_take_choice,                                 \
-		 .help = "write the file that names the layers"},              \
+		 .help = "also write the file that lists the layers"},         \
 	{                                                                      \
 		.kind = OPTION_STRING, .long_name = "base",                    \
 		.string = &(call)->base, .arg_name = "<checksum>",             \
-		.help = "layer that the new one goes on top of, or none"       \
+		.help = "layer below the new layer, or none"                   \
 	}
 
 /*
@@ -541,7 +541,7 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .long_name = "preferred-pack",
 		 .string = &c->preferred,
 		 .arg_name = "<preferred-pack>",
-		 .help = "pack whose copies of objects are taken"},
+		 .help = "pack to prefer if several packs have an object"},
 		BITMAP_OPTION(c),
 		LAYER_OPTIONS(c),
 		{.kind = OPTION_STRING,
@@ -569,8 +569,8 @@ static object_dir_fn *parse(struct call *c, int argc, const char **argv)
 		 .long_name = "batch-size",
 		 .u64 = &c->batch_size,
 		 .flags = OPTION_NO_NEGATE,
-		 .help = "gather packs smaller than this until together they "
-			 "are as large"},
+		 .help = "combine packs smaller than <n> bytes that have this "
+			 "size together"},
 		{.kind = OPTION_END},
 	};
 	const struct option options[] = {

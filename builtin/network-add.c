@@ -67,7 +67,7 @@ int network_cmd_add(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 'q',
 		 .long_name = "quiet",
 		 .flag = &r.quiet,
-		 .help = "say nothing"},
+		 .help = "print nothing but errors"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, add_usage);
@@ -174,12 +174,12 @@ int network_cmd_sync(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .long_name = "all",
 		 .flag = &all,
-		 .help = "all members"},
+		 .help = "add the objects of all members"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
 		 .flag = &r.quiet,
-		 .help = "say nothing"},
+		 .help = "print nothing but errors"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, sync_usage);

@@ -79,7 +79,7 @@ int network_cmd_borrowers(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .long_name = "json",
 		 .flag = &json,
-		 .help = "an array of objects"},
+		 .help = "print a JSON array of objects"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);

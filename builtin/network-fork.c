@@ -118,7 +118,7 @@ int network_cmd_fork(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 'q',
 		 .long_name = "quiet",
 		 .flag = &f.quiet,
-		 .help = "say nothing"},
+		 .help = "print nothing but errors"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);

@@ -51,7 +51,7 @@ static int run(const struct going *going, int argc, const char **argv,
 		 .short_name = 'q',
 		 .long_name = "quiet",
 		 .flag = &quiet,
-		 .help = "say nothing"},
+		 .help = "print nothing but errors"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, going->usage);

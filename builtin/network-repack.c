@@ -71,16 +71,17 @@ int network_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		 .flags = OPTION_OPTIONAL_ARG,
 		 .dflt = default_date,
 		 .arg_name = "<date>",
-		 .help = "remove what no member reaches and nobody used since"},
+		 .help = "delete unreachable objects older than this"},
 		{.kind = OPTION_FLAG,
 		 .long_name = "keep-members",
 		 .flag = &how.keep,
-		 .help = "members keep objects that the store has"},
+		 .help = "do not remove from members the objects that the "
+			 "store has"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
 		 .flag = &quiet,
-		 .help = "say nothing"},
+		 .help = "print nothing but errors"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);

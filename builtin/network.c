@@ -39,12 +39,12 @@ static int init(int argc, const char **argv, struct builtin_env *env)
 		 .long_name = "object-format",
 		 .string = &format,
 		 .arg_name = "<format>",
-		 .help = "the hash function of the network, sha1 or sha256"},
+		 .help = "hash function of the network: sha1 or sha256"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",
 		 .flag = &quiet,
-		 .help = "say nothing"},
+		 .help = "print nothing but errors"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, init_usage);

@@ -54,35 +54,36 @@ struct pack_args {
 	}
 #define PACK_ARGS_NUMBERS(a)                                                   \
 	PACK_ARGS_NUMBER(OPTION_INT, a, "window", window,                      \
-			 "objects compared with in the delta search"),         \
+			 "number of bases that are tried for a delta"),        \
 		PACK_ARGS_NUMBER(OPTION_INT, a, "depth", depth,                \
-				 "longest chain of deltas"),                   \
+				 "maximum length of a delta chain"),           \
 		PACK_ARGS_NUMBER(OPTION_INT, a, "threads", threads,            \
 				 "number of threads"),                         \
-		PACK_ARGS_NUMBER(OPTION_U64, a, "window-memory",               \
-				 window_memory,                                \
-				 "bytes per thread of the delta search")
+		PACK_ARGS_NUMBER(                                              \
+			OPTION_U64, a, "window-memory", window_memory,         \
+			"bytes of memory for each thread of delta search")
 #define PACK_ARGS_OTHERS(a)                                                    \
 	{.kind = OPTION_U64,                                                   \
 	 .long_name = "max-pack-size",                                         \
 	 .u64 = &(a)->max_pack_size,                                           \
 	 .flags = OPTION_NO_NEGATE,                                            \
-	 .help = "bytes of a pack; what is over goes into more"},              \
+	 .help = "maximum size of a pack in bytes"},                           \
 		{.kind = OPTION_INT,                                           \
 		 .long_name = "name-hash-version",                             \
 		 .integer = &(a)->name_hash_version,                           \
-		 .help = "how names are compared: 1 or 2"},                    \
+		 .help = "version of the hash of path names: 1 or 2"},         \
 		{.kind = OPTION_CALLBACK,                                      \
 		 .long_name = "path-walk",                                     \
 		 .value = &(a)->path_walk,                                     \
 		 .flags = OPTION_NO_ARG,                                       \
 		 .fn = pack_args_take_choice,                                  \
-		 .help = "compare versions of each path first"},               \
+		 .help = "search deltas between versions of the same path "    \
+			 "first"},                                             \
 	{                                                                      \
 		.kind = OPTION_CALLBACK, .long_name = "progress",              \
 		.value = &(a)->progress, .flags = OPTION_NO_ARG,               \
 		.fn = pack_args_take_choice,                                   \
-		.help = "show progress, also where no one looks"               \
+		.help = "show progress, even if stderr is not a terminal"      \
 	}
 
 #define PACK_ARGS_OPTIONS(a) PACK_ARGS_NUMBERS(a), PACK_ARGS_OTHERS(a)

@@ -46,7 +46,7 @@ int cmd_prune_packed(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 'n',
 		 .long_name = "dry-run",
 		 .flag = &dry_run,
-		 .help = "dry run"},
+		 .help = "print what would be deleted, and delete nothing"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'q',
 		 .long_name = "quiet",

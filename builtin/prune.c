@@ -61,7 +61,7 @@ static int parse(struct args *a, int argc, const char **argv)
 		 .short_name = 'n',
 		 .long_name = "dry-run",
 		 .flag = &a->dry_run,
-		 .help = "delete nothing, print what would be deleted"},
+		 .help = "print what would be deleted, and delete nothing"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 'v',
 		 .long_name = "verbose",
@@ -78,12 +78,12 @@ static int parse(struct args *a, int argc, const char **argv)
 		 .value = &a->expiry,
 		 .fn = take_expire,
 		 .arg_name = "<expiry-date>",
-		 .help = "delete only objects that are older"},
+		 .help = "delete only objects older than this"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "exclude-promisor-objects",
 		 .flags = OPTION_NO_ARG,
 		 .fn = take_exclude_promisor,
-		 .help = "leave out promisor objects, as always"},
+		 .help = "has no effect: promisor objects are always left out"},
 		{.kind = OPTION_END},
 	};
 

@@ -258,19 +258,20 @@ static int run_expire(struct run *r, int argc, const char **argv)
 		 .fn = take_total,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<timestamp>",
-		 .help = "prune older entries"},
+		 .help = "delete entries older than this"},
 		{.kind = OPTION_CALLBACK,
 		 .long_name = "expire-unreachable",
 		 .value = &dates,
 		 .fn = take_unreachable,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<timestamp>",
-		 .help = "prune older entries that the ref does not reach"},
+		 .help = "delete entries older than this that the ref does not "
+			 "reach"},
 		FLAG(0, "stale-fix", &a->expire.stale_fix,
 		     "prune entries that point to broken commits"),
 		FLAG(0, "all", &a->all, "process the reflogs of all refs"),
 		FLAG(0, "single-worktree", &a->single_worktree,
-		     "only those of this work tree"),
+		     "process only the reflogs of this work tree"),
 		{.kind = OPTION_END},
 	};
 	int nr = options_parse(argc, argv, options, expire_usage);
@@ -396,7 +397,7 @@ static int run_drop(struct run *r, int argc, const char **argv)
 	const struct option options[] = {
 		FLAG(0, "all", &r->a.all, "drop the reflogs of all refs"),
 		FLAG(0, "single-worktree", &r->a.single_worktree,
-		     "only those of this work tree"),
+		     "process only the reflogs of this work tree"),
 		{.kind = OPTION_END},
 	};
 	int nr = options_parse(argc, argv, options, drop_usage);

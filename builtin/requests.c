@@ -106,24 +106,28 @@ static int parse(struct args *a, int argc, const char **argv)
 {
 	struct requests_sums *s = &a->sums;
 	const struct option options[] = {
-		OPTION_ROW_CALLBACK(0, "since", take_since, &s->since_us,
-				    "<date>", "requests that end at or after"),
-		OPTION_ROW_CALLBACK(0, "until", take_until, &s->until_us,
-				    "<date>", "requests that end before"),
+		OPTION_ROW_CALLBACK(
+			0, "since", take_since, &s->since_us, "<date>",
+			"include requests that ended at this time or later"),
+		OPTION_ROW_CALLBACK(
+			0, "until", take_until, &s->until_us, "<date>",
+			"include requests that ended before this time"),
 		OPTION_ROW_STRING(0, "repository", &s->repository, "<path>",
-				  "requests to this repository"),
+				  "include only requests to this repository"),
 		{.kind = OPTION_U64,
 		 .long_name = "slowest",
 		 .u64 = &a->slowest,
-		 .help = "number of slowest requests (default 10)"},
-		OPTION_ROW_CALLBACK(0, "by", take_by, s, "<member>",
-				    "a table by this member of the records"),
+		 .help = "print the <n> slowest requests (default 10)"},
+		OPTION_ROW_CALLBACK(
+			0, "by", take_by, s, "<member>",
+			"print a table, one line for each value of <member>"),
 		{.kind = OPTION_U64,
 		 .long_name = "top",
 		 .u64 = &a->top,
-		 .help = "number of lines of a table (default 10)"},
-		OPTION_ROW_CALLBACK(0, "sort", take_sort, &s->sort, "<order>",
-				    "time, total, cpu, sent or requests"),
+		 .help = "print at most <n> lines of a table (default 10)"},
+		OPTION_ROW_CALLBACK(
+			0, "sort", take_sort, &s->sort, "<order>",
+			"sort by time, total, cpu, sent or requests"),
 		OPTION_ROW_FLAG(0, "json", &a->json, "print JSON"),
 		OPTION_ROW_FLAG(0, "records", &a->records,
 				"print the records of the slowest requests"),

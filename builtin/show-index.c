@@ -80,7 +80,7 @@ int cmd_show_index(int argc, const char **argv, struct builtin_env *env)
 		 .long_name = "object-format",
 		 .string = &format,
 		 .arg_name = "<hash-algorithm>",
-		 .help = "sha1 or sha256"},
+		 .help = "hash function: sha1 or sha256"},
 		{.kind = OPTION_END},
 	};
 	enum hash_algo algo;

@@ -50,9 +50,9 @@ int stored_cmd_export(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_U64,
 		 .long_name = "generation",
 		 .u64 = &request.generation,
-		 .help = "an older generation"},
+		 .help = "number of an older generation"},
 		OPTION_ROW_STRING(0, "ref-format", &format, "<format>",
-				  "files or reftable"),
+				  "ref storage: files or reftable"),
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};

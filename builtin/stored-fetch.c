@@ -57,11 +57,11 @@ int stored_cmd_fetch(int argc, const char **argv, struct builtin_env *env)
 	const char *cache = NULL;
 	const struct option options[] = {
 		OPTION_ROW_STRING(0, "cache", &cache, "<directory>",
-				  "where the copies are"),
+				  "directory of the copies"),
 		{.kind = OPTION_U64,
 		 .long_name = "cache-size",
 		 .u64 = &budget,
-		 .help = "bytes that the cache may have"},
+		 .help = "maximum size of the cache in bytes"},
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};

@@ -110,9 +110,11 @@ int stored_cmd_gc(int argc, const char **argv, struct builtin_env *env)
 	const char *grace = NULL;
 	const struct option options[] = {
 		OPTION_ROW_STRING(0, "grace", &grace, "<time>",
-				  "keep what was used since then (24h)"),
-		OPTION_ROW_FLAG('n', "dry-run", &how.is_dry,
-				"only tell what would be removed"),
+				  "keep files that were used within this time "
+				  "(default 24h)"),
+		OPTION_ROW_FLAG(
+			'n', "dry-run", &how.is_dry,
+			"print what would be removed, and remove nothing"),
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};

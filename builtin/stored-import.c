@@ -244,13 +244,14 @@ int stored_cmd_import(int argc, const char **argv, struct builtin_env *env)
 	bool all = false;
 	const struct option options[] = {
 		OPTION_ROW_STRING(0, "name", &name, "<name>",
-				  "name in the store"),
+				  "name of the repository in the store"),
 		OPTION_ROW_FLAG(0, "all", &all,
-				"all repositories below the directory"),
+				"import all repositories below the directory"),
 		OPTION_ROW_FLAG('f', "force", &run.how.force,
 				"replace the content in the store"),
-		OPTION_ROW_STRING(0, "cache", &cache, "<directory>",
-				  "make the copies of this node, too"),
+		OPTION_ROW_STRING(
+			0, "cache", &cache, "<directory>",
+			"also make the copies of this node in this directory"),
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};

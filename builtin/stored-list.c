@@ -32,7 +32,8 @@ int stored_cmd_list(int argc, const char **argv, struct builtin_env *env)
 	struct store_s3_settings settings = STORE_S3_SETTINGS_INIT;
 	bool json = false;
 	const struct option options[] = {
-		OPTION_ROW_FLAG(0, "json", &json, "an array of strings"),
+		OPTION_ROW_FLAG(0, "json", &json,
+				"print a JSON array of strings"),
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};

@@ -285,8 +285,9 @@ int stored_cmd_log(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 'n',
 		 .long_name = "max-count",
 		 .u64 = &log.max,
-		 .help = "at most so many generations"},
-		OPTION_ROW_FLAG(0, "json", &log.json, "an array of objects"),
+		 .help = "print at most <n> generations"},
+		OPTION_ROW_FLAG(0, "json", &log.json,
+				"print a JSON array of objects"),
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};

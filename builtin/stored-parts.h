@@ -27,9 +27,9 @@ int stored_cmd_gc(int argc, const char **argv, struct builtin_env *env);
 /* Rows for a table of options: the options that say how to reach the store. */
 #define STORED_OPTION_ROWS(settings)                                           \
 	OPTION_ROW_STRING(0, "endpoint", &(settings)->endpoint, "<url>",       \
-			  "where the service is, for s3://"),                  \
+			  "address of the S3 service, for s3://"),             \
 		OPTION_ROW_STRING(0, "region", &(settings)->region, "<name>",  \
-				  "the region of the bucket (us-east-1)"),     \
+				  "region of the bucket (default us-east-1)"), \
 		OPTION_ROW_STRING(0, "ca-file", &(settings)->ca_file,          \
 				  "<file>", "certificates of authorities")
 

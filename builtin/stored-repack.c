@@ -393,11 +393,12 @@ int stored_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		 .long_name = "auto",
 		 .u64 = &run.min_packs,
 		 .arg_name = "<packs>",
-		 .help = "only repositories with so many packs or more"},
+		 .help = "repack only repositories with <n> packs or more"},
 		OPTION_ROW_STRING(0, "prune", &run.prune, "<date>",
-				  "drop unreachable objects that are older"),
-		OPTION_ROW_FLAG(0, "force", &run.force,
-				"even if another node seems to do it"),
+				  "delete unreachable objects older than this"),
+		OPTION_ROW_FLAG(
+			0, "force", &run.force,
+			"repack even if another node seems to be repacking"),
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};

@@ -62,7 +62,7 @@ int stored_cmd_verify(int argc, const char **argv, struct builtin_env *env)
 	};
 	const struct option options[] = {
 		OPTION_ROW_FLAG(0, "full", &run.check.full,
-				"download and check the content"),
+				"download all files and check their content"),
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};

@@ -153,7 +153,7 @@ int cmd_symbolic_ref(int argc, const char **argv, struct builtin_env *env)
 		{.kind = OPTION_FLAG,
 		 .long_name = "recurse",
 		 .flag = &s.recurse,
-		 .help = "follow symbolic refs to the last (the default)"},
+		 .help = "follow a chain of symbolic refs (the default)"},
 		{.kind = OPTION_STRING,
 		 .short_name = 'm',
 		 .string = &s.message,

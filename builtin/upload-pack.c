@@ -40,8 +40,7 @@ static int parse(struct arguments *a, int argc, const char **argv)
 		{.kind = OPTION_FLAG,
 		 .long_name = "strict",
 		 .flag = &a->strict,
-		 .help = "take the directory as it is, without looking for "
-			 ".git in it"},
+		 .help = "do not look for .git in the directory"},
 		{.kind = OPTION_INT,
 		 .long_name = "timeout",
 		 .integer = &a->timeout,

@@ -228,17 +228,19 @@ int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 		 .short_name = 'v',
 		 .long_name = "verbose",
 		 .flag = &rq.verbose,
-		 .help = "verbose"},
+		 .help = "print each object, and the lengths of the delta "
+			 "chains"},
 		{.kind = OPTION_FLAG,
 		 .short_name = 's',
 		 .long_name = "stat-only",
 		 .flag = &rq.stat_only,
-		 .help = "print only how many chains have which length"},
+		 .help = "print only the number of delta chains of each "
+			 "length"},
 		{.kind = OPTION_STRING,
 		 .long_name = "object-format",
 		 .string = &format,
 		 .arg_name = "<hash>",
-		 .help = "sha1 or sha256"},
+		 .help = "hash function: sha1 or sha256"},
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, usage);
