@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds delta bases: objects that the receiver has, or gets with this pack, and
- * that are similar to sent objects.
+ * Finds delta bases for objects to send: similar objects that the receiver has,
+ * or gets with this pack.
  */
 #include <stdlib.h>
 
@@ -21,14 +21,14 @@ static uint64_t kind_of(uint8_t type, uint32_t name_hash)
 
 /*
  * Minimum of the total bytes of the items that need a delta base. If they have
- * fewer bytes, the boundary's trees are not read: reading them costs more than
- * it saves.
+ * fewer bytes, the trees of boundary commits (commits that the receiver has)
+ * are not read: reading these trees costs more than it saves.
  */
 #define KINDS_MIN_BYTES 65536
 
 /*
- * Returns whether a delta base should be found for an item: an item that will
- * be deflated anew or, with `stored_too`, one that is stored whole.
+ * Returns whether a delta base should be found for an item: the item will be
+ * deflated anew or, with `stored_too`, is stored whole and would be copied.
  */
 static bool wants_base(const struct packing_item *item, bool stored_too)
 {
@@ -86,9 +86,9 @@ static int list_kinds(struct sort_item **kinds, size_t *nr,
 }
 
 /*
- * Returns whether a delta base is missing in this repository, and would have to
- * be fetched from another one (odb->provider). Such a base is not used:
- * fetching it costs more than a delta saves.
+ * Returns whether an object is missing in this repository, and would have to be
+ * fetched from another one (odb->provider). Such an object is not used as a
+ * delta base: fetching it costs more than a delta saves.
  */
 static bool needs_provider(struct found *f, uint32_t obj_pos)
 {
@@ -127,6 +127,7 @@ static int add_base(struct found *f, struct packing_items *items,
 	return ret;
 }
 
+/* The arguments of found_add_sent(), and the keys of the items. */
 struct adding {
 	struct found *found;
 	struct packing_items *items;
@@ -136,6 +137,11 @@ struct adding {
 	void *ctx;
 };
 
+/*
+ * Visits an object of a wanted tree. Appends the object as an external delta
+ * base if it is sent as a copy of stored bytes, and an item that will be
+ * deflated anew has the same key.
+ */
 static int add_sent(void *ctx, uint32_t obj_pos, enum object_type type,
 		    const char *path, size_t path_len, struct error *err)
 {
@@ -199,13 +205,16 @@ int found_add_sent(struct found *found, struct packing_items *items,
 }
 
 /*
- * Append external delta bases to the items:
- * - the old version of each withheld object (an object that is not copied) that
- *   has no new delta yet (found->versions);
- * - the boundary objects whose key (kind_of()) is in `kinds`.
+ * Append external delta bases to the items: objects that the receiver has or
+ * gets in another way. There are two kinds:
+ * - Older versions (found->versions). An older version is not appended if its
+ *   newer version has already become a delta (PACKING_DELTA).
+ * - Boundary objects: objects in the trees of boundary commits, which the
+ *   receiver has. A boundary object is appended if its key (kind_of()) is in
+ *   `kinds`.
  *
- * An object that is written with this pack is not appended. `item_of`: an index
- * of the items that existed before the call.
+ * An object that is itself an item to write is not appended. `item_of`: an
+ * index of the items that existed before the call.
  */
 static int add_bases(struct found *found, struct packing_items *items,
 		     const struct item_index *item_of,

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Extends a prepared answer by new history. After a repack, pushes move some
- * refs. A clone then wants other ids than the prepared answer does, but nearly
- * all of its objects are in that answer:
+ * Sends a prepared answer together with newer history. A prepared answer is a
+ * response that a repack has stored. After the repack, pushes move some refs. A
+ * clone then wants other ids than the request of the prepared answer, but
+ * nearly all objects of the clone are in that answer:
  *
  *	wants of the answer    A   B   C
  *	                       |   |   |
  *	new history            D   |   |      wants of the clone: D, B, C
  *
- * The new history is walked from the wants that the answer does not have (D).
- * The walk ends at commits of the answer (A). The answer has everything that
- * its wants reach. So the clone needs all objects of the answer, if each want
- * of the answer is a want of the clone (B, C) or is reached by the new history
- * (A). In this case the content of the answer is sent, and the new objects
- * follow. Of several usable answers, the one with the most objects is tried
- * first. Answers that the client can get from another place are tried before
- * all others.
+ * The new history is walked from those wants of the clone that are not wants of
+ * the answer (D). The walk ends at commits of the answer (A). The answer has
+ * everything that its wants reach. So the clone needs all objects of the answer
+ * if each want of the answer is a want of the clone (B, C), or is reached by
+ * the new history (A). In this case the content of the answer is sent, and the
+ * new objects follow. If several answers can be used, the one with the most
+ * objects is chosen. Answers that the client can get from another place, such
+ * as a web server, are tried before all others.
  *
- * If a branch was deleted or rewound, its old tip is not reached, and the
- * objects are found by the bitmap index or a walk.
+ * If a branch was deleted or rewound, the walk does not reach the old tip of
+ * the branch. Then the objects are found by the bitmap index or a walk.
  */
 #include <stdlib.h>
 
@@ -27,15 +28,16 @@
 #include "prepared/prepared-wants.h"
 
 /*
- * Limit of three numbers: the wants that only the clone has, the wants that
- * only the prepared answer has, and the new commits. If one of them is larger,
- * extending the answer costs about as much as a bitmap query or a walk.
+ * Maximum of three numbers: the wants that only the clone has, the wants that
+ * only the prepared answer has, and the commits that the walk of the new
+ * history visits. Beyond this maximum, extending the answer costs about as much
+ * as a bitmap query or a walk.
  */
 #define NEW_MAX 4096
 
 /*
- * Maximum number of commits of a prepared answer that are visited to find the
- * answer's wants.
+ * Maximum number of commits of a prepared answer that walk_old() visits, in
+ * search of the answer's wants.
  */
 #define OLD_MAX 1024
 
@@ -65,14 +67,19 @@ struct extending {
 	 */
 	struct bitset unreached;
 	size_t unreached_nr;
-	/* the wants of this clone that are no wants of the prepared answer */
+	/*
+	 * the wants of this clone that are not wants of the prepared answer;
+	 * the walk starts from them
+	 */
 	struct walk_tips tips;
 	/*
-	 * the new commits, and as boundary the commits of the prepared answer
-	 * at which the walk ended
+	 * The result of the walk. result.revs.commits: the new commits, which
+	 * the prepared answer lacks. result.revs.boundary: the commits at which
+	 * the walk stopped, because the prepared answer has them.
 	 */
 	struct walk_result result;
-	struct bitset seen; /* indexed by commit_nr */
+	/* indexed by commit_nr: commits that were put into the queue */
+	struct bitset seen;
 };
 
 /*
@@ -110,16 +117,17 @@ static void extending_release(struct extending *x)
 	prepared_wants_close(&x->file);
 }
 
-/* Returns the prepared answer (stored response) that has the wants *of. */
+/* Returns the prepared answer (a stored response) that has these wants. */
 static const struct prepared_answer *answer_of(
-	const struct extending *x, const struct prepared_wants_of *of)
+	const struct extending *x, const struct prepared_wants_of *wants)
 {
-	return &x->f->prepared.answers[of->answer];
+	return &x->f->prepared.answers[wants->answer];
 }
 
 /*
- * Returns whether the wants of a prepared answer and of the clone are nearly
- * the same.
+ * Returns whether at most NEW_MAX wants of a prepared answer are not wants of
+ * the clone, and at most NEW_MAX wants of the clone are not wants of the
+ * answer.
  */
 static bool is_near(const struct extending *x,
 		    const struct prepared_wants_of *of)
@@ -157,8 +165,8 @@ static const struct prepared_wants_of *next_answer(const struct extending *x,
 }
 
 /*
- * Add the wants of the clone to the tips of the walk, except those ids that the
- * request of the prepared answer (a stored response) wants, too.
+ * Add to the tips of the walk those wants of the clone that are not wants of
+ * the prepared answer (a stored response). Returns 0 or a negative error code.
  */
 static int load_tips(struct extending *x, const struct prepared_wants_of *of,
 		     struct error *err)
@@ -181,9 +189,10 @@ static int load_tips(struct extending *x, const struct prepared_wants_of *of,
 }
 
 /*
- * Make a prepared answer the content to send (f->content), and prepare the walk
- * of the new history. Sets the tips of the walk, and x->unreached: the wants of
- * the answer that the walk must reach. Returns 0 or a negative error code.
+ * Set f->content, the content to send, to that of a prepared answer (a stored
+ * response). Also prepare the walk of the new history: set x->tips, the tips of
+ * the walk, and x->unreached, the wants of the answer that the walk must reach.
+ * Returns 0 or a negative error code.
  */
 static int take_answer(struct extending *x, const struct prepared_wants_of *of,
 		       struct error *err)
@@ -215,7 +224,10 @@ static void commit_id(const struct extending *x, struct oid *out,
 	objspace_oid(out, &w->space, w->history.commits[commit_nr].obj_pos);
 }
 
-/* Remove from x->unreached an object that the walk has reached. */
+/*
+ * The walk has reached an object. If the object is in x->unreached, remove it
+ * from this set.
+ */
 static void note_reached(struct extending *x, const struct oid *oid)
 {
 	uint32_t at;
@@ -231,7 +243,7 @@ static void note_reached(struct extending *x, const struct oid *oid)
 struct queue {
 	uint32_t *commits; /* owned */
 	size_t nr, alloc;
-	/* index of the first commit that was not visited */
+	/* index of the first commit that was not visited yet */
 	size_t next;
 };
 
@@ -260,9 +272,9 @@ static int append(uint32_t **list, size_t *nr, size_t *alloc, uint32_t commit)
 }
 
 /*
- * Visit a commit. If the prepared answer (the stored response) has the commit,
- * it becomes a boundary commit. Otherwise the commit is new, and its parents
- * are queued.
+ * Visit a commit. If the prepared answer (a stored response) has the commit,
+ * the commit becomes a boundary commit. Otherwise the commit is new, and its
+ * parents are queued. Returns 0 or a negative error code.
  */
 static int visit(struct extending *x, struct queue *q, uint32_t commit,
 		 struct error *err)
@@ -309,10 +321,10 @@ static int walk_new(struct extending *x, struct error *err)
 }
 
 /*
- * Search the history of the boundary commits for those wants of the prepared
- * answer (a stored response) that were not reached yet. A want is found here
- * if, for example, its branch was moved forward to another commit of the
- * answer.
+ * Search the history of the boundary commits for wants of the prepared answer
+ * (a stored response) that were not reached yet. Such a want is found, for
+ * example, if its branch was moved forward to another commit of the answer. At
+ * most OLD_MAX commits are visited. Returns 0 or a negative error code.
  */
 static int walk_old(struct extending *x, struct error *err)
 {
@@ -384,8 +396,10 @@ static int list_objects(struct extending *x, struct error *err)
 
 /*
  * The walk has ended at commits of the prepared answer (a stored response). Add
- * these commits to the boundary of the request. Their trees are good delta
- * bases for the new objects, because the content of the answer is sent first.
+ * these commits to f->boundary, the commits whose trees the receiver has. The
+ * content of the answer is sent before the new objects, so the objects in these
+ * trees can be delta bases of the new objects. Also add the tags that the
+ * request includes. Returns 0 or a negative error code.
  */
 static int keep_boundary(struct extending *x, struct error *err)
 {
@@ -419,9 +433,10 @@ static int try_answer(struct extending *x, const struct prepared_wants_of *of,
 }
 
 /*
- * Try prepared answers, the largest first: those that the client can get from
- * another place if `is_elsewhere` is true, otherwise all others. Returns 1 if
- * an answer was taken, 0 if none fits, or a negative error code.
+ * Try prepared answers, the largest first. If `is_elsewhere` is true, only
+ * answers that the client can get from another place (such as a web server) are
+ * tried; if it is false, only the other answers are tried. Returns 1 if an
+ * answer can be used, 0 if none fits, or a negative error code.
  */
 static int try_answers(struct extending *x, bool is_elsewhere,
 		       struct error *err)

@@ -44,11 +44,12 @@ bool find_has_entries(const struct found *f, enum object_type type);
 int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 
 /*
- * Look for a prepared answer (a stored response) to the request, and make it
- * the content to send. Adds the tags that the request includes. If no prepared
- * answer fits, try find_extended(). Call this function only if stored bytes may
- * be copied and the receiver reads OFS_DELTA. Returns 1 if an answer is used, 0
- * if not, or a negative error code.
+ * Look for a prepared answer (a stored response) to the request. If there is
+ * one, f->content, the content to send, is set to that of the answer, and the
+ * tags that the request includes are added. If no prepared answer fits, try
+ * find_extended(). Call this function only if stored bytes may be copied and
+ * the receiver reads OFS_DELTA. Returns 1 if an answer is used, 0 if not, or a
+ * negative error code.
  */
 int find_prepared(struct found *f, const struct packing_send_options *options,
 		  struct error *err);

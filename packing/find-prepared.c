@@ -180,9 +180,9 @@ static bool is_whole_pack(const struct found *f, size_t nr)
 }
 
 /*
- * If a prepared answer in one object directory has exactly the objects to send
- * (`runs`), make it found->content. A damaged file is ignored. Returns 0 or
- * ERR_NOMEM.
+ * Look in one object directory for a prepared answer (a stored response) that
+ * has exactly the objects to send (`runs`). If there is one, found->content is
+ * set to its content. A damaged file is ignored. Returns 0 or ERR_NOMEM.
  */
 static int look_in(struct found *f, size_t dir_nr,
 		   const struct prepared_run *runs, size_t nr)

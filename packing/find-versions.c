@@ -5,17 +5,17 @@
  * deltas against it. So if stored bytes were copied, a fetch of one commit
  * would get whole files.
  *
- * Therefore these objects are not copied. Each is sent as a new delta against
- * the receiver's version. Such a delta is called a fallback delta
- * (packing/fallback-delta.h): no other base is tried. The same is done for two
- * other kinds of objects: stored deltas whose base is not sent, and objects
- * that are only in packs from which no spans (runs of neighbouring entries) are
- * copied.
+ * Therefore these newer versions are not copied. Each of them is sent as a new
+ * delta against the receiver's version. Such a delta is called a fallback delta
+ * (packing/fallback-delta.h): no other base is tried. Fallback deltas are also
+ * made for two other kinds of objects: stored deltas whose base is not sent,
+ * and objects that are only in packs from which no spans (runs of neighbouring
+ * entries) are copied.
  *
  * To make a fallback delta, both versions are inflated, which costs many times
- * more than copying. So the number of these objects is limited. The objects
- * that save most are taken first: trees before files, because trees deflate
- * badly.
+ * more than copying. So the number of fallback deltas is limited. They are made
+ * first for the objects for which they save most: trees before files, because
+ * trees deflate badly.
  *
  * A kept delta (prepared/kept-deltas.h) was made by a repack. It is sent as it
  * is stored, so it does not count for the limit.
@@ -64,9 +64,10 @@
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 
 /*
- * Number of bytes by which a kept delta (stored by a repack) must be smaller
- * than the stored bytes that it replaces. The id of its base takes 20 bytes or
- * more.
+ * An object without an older version at its path is sent as a kept delta
+ * (stored by a repack) only if the delta is smaller than the object's stored
+ * bytes, by more than this number of bytes. The reason: a kept delta is sent
+ * with the id of its base, which takes 20 bytes or more.
  */
 #define SAVED_MIN 32
 
@@ -108,6 +109,10 @@
  */
 struct candidate {
 	struct walk_item item;
+	/*
+	 * obj_pos of the receiver's version at the same path. If note_kept()
+	 * has added the candidate: obj_pos of the base of its kept delta.
+	 */
 	uint32_t old_pos;
 	/* bit of the object in found->packed, or LISTED */
 	uint32_t bit;
@@ -128,9 +133,8 @@ struct candidate {
 	 */
 	uint64_t stored;
 	/*
-	 * Cost of a new delta: the object's inflated size, divided by the
-	 * number of bytes that the delta can save (`stored`), times 256. 0:
-	 * `stored` is 0.
+	 * Cost of a new delta for each byte that it can save: the object's
+	 * inflated size, times 256, divided by `stored`. 0 if `stored` is 0.
 	 */
 	uint64_t cost;
 	struct kept_choice kept;
@@ -175,7 +179,7 @@ struct versions {
 	/* whether find_older() was called */
 	bool learned_older;
 	/*
-	 * Receives the first damage that is found in the file of kept deltas.
+	 * receives a message about the first damage in the file of kept deltas
 	 */
 	struct error *warning;
 };
@@ -209,7 +213,7 @@ static bool find_listed(const struct versions *v, uint32_t obj_pos,
 
 /*
  * Returns whether the receiver has, or gets, the object at an offset of a pack.
- * If so, a stored delta of this object can be copied.
+ * If so, a stored delta whose base is this object can be copied.
  */
 static bool is_with_receiver(const struct versions *v,
 			     const struct odb_pack *pack, uint64_t off)
@@ -268,8 +272,10 @@ static const struct odb_pack *locate(const struct candidate *c,
 }
 
 /*
- * Returns whether an object is sent, and is not in the list of candidates yet.
- * Sets c->bit, or c->place if the object is in found->objects.
+ * Returns whether an object is one of the objects to send, and is not a
+ * candidate yet. If so, tells where it is listed: c->bit is its bit in
+ * found->packed; or c->bit is LISTED, and c->place is its index in
+ * found->objects.
  */
 static bool is_sent(struct candidate *c, const struct versions *v)
 {
@@ -284,8 +290,8 @@ static bool is_sent(struct candidate *c, const struct versions *v)
 }
 
 /*
- * Marks older versions of files that the receiver has. This is done once, in
- * one of two cases:
+ * Calls find_older(), which marks older versions of files as objects that the
+ * receiver has. Does so only once, and only in one of two cases:
  * - The number of sent objects is from OLDER_SENT_MIN to OLDER_SENT_MAX.
  * - An orphan (a delta whose base is not sent) of `size` inflated bytes is too
  *   large for a new delta.
@@ -304,9 +310,9 @@ static int learn_older(struct versions *v, uint64_t size)
 }
 
 /*
- * Returns whether an object is stored whole, or as a delta whose base the
- * receiver does not have. Only in these two cases, a new delta against the
- * receiver's version can help. Sets c->size and, if the object is stored whole,
+ * Returns whether a new delta against the receiver's version can help. This is
+ * so if the object is stored whole, or as a delta whose base the receiver
+ * neither has nor gets. Sets c->size and, if the object is stored whole,
  * c->stored.
  */
 static bool needs_base(struct candidate *c, struct versions *v)
@@ -487,9 +493,10 @@ static int note_unpaired(struct versions *v, struct error *err)
 /* ---- choosing */
 
 /*
- * Withhold an object from being copied: move it from `packed` to `objects`,
- * unless it is in `objects` already. Append its delta base, a version that the
- * receiver has or gets, to f->versions. Returns 0 or ERR_NOMEM.
+ * Withhold a candidate from being copied: move it from `packed` to the end of
+ * `objects`, unless it is in `objects` already. Append the candidate and its
+ * delta base, a version that the receiver has or gets, to f->versions. Returns
+ * 0 or ERR_NOMEM.
  */
 static int withhold(struct found *f, const struct candidate *c)
 {
@@ -600,9 +607,9 @@ static void set_limits(struct versions *v)
 }
 
 /*
- * Compare the trees of wanted commits with the trees that the receiver has.
- * Collect as candidates the sent objects of which the receiver has an older
- * version.
+ * Compare the trees of wanted commits with the trees of the receiver's commits
+ * (`haves`). If an object to send differs from the receiver's object at the
+ * same path, the object to send becomes a candidate.
  */
 static int compare_trees(struct versions *v, const uint32_t *wants,
 			 size_t want_nr, const uint32_t *haves, size_t have_nr,

@@ -232,12 +232,12 @@ bool found_is_elsewhere(const struct found *found,
 int found_include_tags(struct found *found, struct error *err);
 
 /*
- * If stored content has exactly the objects to send, make it found->content and
- * empty `packed`. Stored content is a whole pack, or a prepared answer (a
- * stored response). A small set of objects is not compared with prepared
- * answers. Call this function only if stored bytes may be copied and the
- * receiver reads OFS_DELTA. A corrupt file of prepared answers is ignored.
- * Returns 0 or a negative error code.
+ * Look for stored content that has exactly the objects to send: a whole pack,
+ * or a prepared answer (a stored response). If there is one, found->content is
+ * set to the stored content, and `packed` becomes empty. A small set of objects
+ * is not compared with prepared answers. Call this function only if stored
+ * bytes may be copied and the receiver reads OFS_DELTA. A corrupt file of
+ * prepared answers is ignored. Returns 0 or a negative error code.
  */
 int found_look_for_stored(struct found *found, bool use_prepared,
 			  struct error *err);
@@ -314,12 +314,14 @@ int found_name_items(const struct found *found, struct packing_items *items,
 bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 
 /*
- * Append objects that the receiver has to `items`, as delta bases that are not
- * written (external bases), with their sizes. There are two kinds:
- * - the old version of each withheld object (an object that is not copied), if
- *   the withheld object has no new delta yet;
- * - boundary trees and blobs that share type and name hash with a planned item
- *   that is stored whole or will be deflated anew.
+ * Append external delta bases to `items`, with their sizes. An external delta
+ * base is an object that is not written, because the receiver has it or gets it
+ * in another way. There are two kinds:
+ * - Older versions (found->versions). An older version is not appended if its
+ *   newer version has already become a delta.
+ * - Trees and blobs of boundary commits, which the receiver has. Such an object
+ *   is appended if it has the same type and name hash as a planned item that is
+ *   stored whole or will be deflated anew.
  *
  * An object that is itself an item to write is not appended. Returns 0 or a
  * negative error code.

@@ -12,7 +12,7 @@
  * object can be copied if one of these holds:
  * - it is stored whole;
  * - its base was copied before (in its own pack, a base is before its deltas);
- * - the pack is thin and the receiver has the base.
+ * - the new pack is thin, and the receiver has the base.
  *
  * A delta and its base may be copied from different packs: the delta's pack has
  * both objects, but the multi-pack-index has chosen another copy of the base.
@@ -47,7 +47,10 @@ struct reuse_request {
 	 * may be bases of deltas. NULL: none.
 	 */
 	const struct bitset *uninteresting;
-	/* Copy from all packs. false: only from the first (preferred) pack. */
+	/*
+	 * true: copy from all packs; false: copy only from the first
+	 * (preferred) pack
+	 */
 	bool all_packs;
 	/*
 	 * true: the receiver reads OFS_DELTA. false: deltas name their bases by
@@ -82,9 +85,11 @@ int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 		struct error *err);
 
 /*
- * One pack of a bit space, and how spans of it (the bytes of neighbouring
- * objects) are copied to a new pack. A part stores which objects of the pack
- * have bits, and where the copied bytes are in the new pack.
+ * The state of copying from one pack (struct reuse_part). The bits of an index
+ * stand for the objects of one pack, or of all packs of a multi-pack-index. So
+ * each of these packs is a *part*: a range of the bits. The state tells which
+ * object of the pack each bit stands for, and where copied bytes are in the new
+ * pack.
  */
 
 /*
@@ -150,7 +155,10 @@ bool reuse_part_bit(const struct reuse_part *part, uint32_t pack_pos,
  */
 int reuse_part_map(struct reuse_part *part, uint64_t in_off, uint64_t out_off);
 
-/* Returns the offset in the new pack of an entry that was copied. */
+/*
+ * Returns the offset in the new pack of an entry that was copied. `in_off`:
+ * offset of the entry in the pack from which it was copied.
+ */
 uint64_t reuse_part_mapped(const struct reuse_part *part, uint64_t in_off);
 
 #endif
