@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fair queue. Each decision scans all tickets. This is cheap: there are about
- * as many tickets as the server has threads, and one decision lets milliseconds
- * of work run.
+ * A fair queue of requests. Each request has a ticket, and each decision scans
+ * all tickets. This is cheap: there are about as many tickets as the server has
+ * threads, and one decision lets milliseconds of work run.
  */
 #include <string.h>
 
 #include "admission/queue.h"
 
-/* An account without tickets is forgotten after this time, in nanoseconds. */
+/*
+ * An account (the counts of one network, or of one user or address) is
+ * forgotten if it has had no tickets for this time, in nanoseconds.
+ */
 #define ACCOUNT_NS UINT64_C(60000000000)
 
 static enum admission_state state_of(const struct admission_ticket *t)
@@ -61,8 +64,10 @@ struct keys {
 };
 
 /*
- * Returns the keys of a ticket's accounts. Pushes and fetches have separate
- * accounts.
+ * Returns the keys of the three accounts in which a request is counted (struct
+ * admission_account): the account of its network, the account of its user or
+ * address (principal) in this network (`flow`), and the account of its
+ * principal in all networks (`who`). Pushes and fetches have separate accounts.
  */
 static struct keys keys_of(const struct admission_ask *ask)
 {
@@ -87,9 +92,9 @@ static const struct admission_account *find(const struct admission_queue *q,
 
 /*
  * Returns the number of the account with a key. Makes the account if it does
- * not exist. There is always room. A ticket uses three accounts, and the table
- * has three for each ticket that can exist. An account without tickets can be
- * replaced.
+ * not exist. The table never gets full: the ticket of a request uses three
+ * accounts, and the table has three for each ticket that can exist. An account
+ * without tickets can be replaced.
  */
 static unsigned account(struct admission_queue *q, uint64_t key,
 			uint64_t now_ns)

@@ -67,8 +67,9 @@ int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 		   struct error *err);
 
 /*
- * Tell the predecessor (the server process that this process replaces) that
- * this process serves now. Does nothing if there is no predecessor.
+ * Tell the predecessor that this process serves now. The predecessor is the
+ * older server process that this process replaces. `legacy` has the pipe to it.
+ * Does nothing if there is no predecessor.
  */
 void gitreachd_legacy_tell(struct gitreachd_legacy *legacy);
 

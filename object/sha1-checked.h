@@ -27,21 +27,26 @@
  *
  * This test costs as much as compressing the block, and there are 32 attacks
  * (vectors). So cheap conditions are checked first (sha1-vectors.h): a block of
- * an attack meets all conditions of its vector. A condition compares single
- * bits of two words. Only the words 35 to 64 are compared, and only eleven bits
- * of each word. Each of the eleven bits has a column: this bit of the words 35,
- * 36, 37 and so on. For example:
+ * an attack meets all conditions of its vector. A condition compares a bit of
+ * one word with a bit of another word. The vectors of a family differ only in a
+ * number K, and K determines the words that a condition compares. For example:
+ *
+ *	bit 4 of word K-6 is equal to bit 29 of word K-3
+ *
+ * All conditions compare bits of the words 35 to 64, and only eleven bits of
+ * each word. For each of the eleven, there is a column: a number of 32 bits
+ * with this bit of the words 35, 36, 37 and so on, bit 0 for word 35:
  *
  *	a: bit 4 of the words 35, 36, 37 ...    0 1 1 0 1 0 0 1 ...
  *	b: bit 29 of the same words             1 0 0 1 1 0 1 0 ...
  *
- * The vectors of a family differ only in their position K. If K is greater by
- * one, each compared bit is in the next word. So a >> i ^ b >> j has the
- * results of one condition for all K: its bit n tells whether bit 4 of word
- * 35+i+n differs from bit 29 of word 35+j+n. One 32-bit operation checks a
- * condition for all K of a family, and a vector operation does that for eight
- * blocks. One in twenty random blocks meets all conditions of some vector, and
- * is then tested in full.
+ * For K = 43, the condition of the example compares bit 4 of word 37 (bit 2 of
+ * column a) with bit 29 of word 40 (bit 5 of column b). For K = 44, it compares
+ * the next bit of both columns, and so on. So (a >> 2 ^ b >> 5) has the results
+ * for all K: its bit n is 0 if the condition holds for K = 43 + n. One 32-bit
+ * operation checks a condition for all K of a family. A vector operation does
+ * so for eight blocks. One in twenty random blocks meets all conditions of some
+ * vector, and is then tested in full.
  */
 enum {
 	SHA1_LANE_NR = 8,

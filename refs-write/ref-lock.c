@@ -253,10 +253,11 @@ static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Reads the id that a symbolic ref leads to, for a change of the symbolic ref
- * itself. If the id cannot be read, the change fails only if an old value is
- * expected. Returns 0 (also if an update is rejected) or a negative error
- * code.
+ * For a change of a symbolic ref itself: sets item->old_oid to the id that the
+ * symbolic ref leads to, if there is one. Returns 0 or a negative error code:
+ * ERR_IO if the id cannot be read and the change expects an old value. If the
+ * change expects none, or if the symbolic ref leads to an id of zeros, returns
+ * 0 without an id.
  */
 static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)

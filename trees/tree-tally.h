@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares at how many paths two trees have each object. An object may be at
+ * Compares two trees by the number of paths of each object. An object may be at
  * several paths of a tree: equal files, or equal directories with everything
- * below them. The *tally* of two trees lists the objects that have more paths
- * in one tree than in the other, with the difference: paths in the new tree
- * minus paths in the old tree. An object's number of paths in the old tree plus
- * this difference is its number of paths in the new tree. If this new number is
- * 0, the new tree no longer has the object.
+ * below them. The *tally* of an old and a new tree lists the objects whose
+ * number of paths differs, with the difference: paths in the new tree minus
+ * paths in the old tree. To find out whether the new tree still has an object
+ * of the old tree, add this difference to the number of the object's paths in
+ * the old tree. If the sum is 0, the new tree no longer has the object.
  *
  * Only directories that differ are read.
  */

@@ -375,8 +375,8 @@ static int set_far(struct ewah *e, size_t i)
 }
 
 /*
- * For even `i`, appends a word whose last bit is missing. For odd `i`, sets
- * this bit. Then the word has only ones, and becomes a part of a run.
+ * For even `i`, appends 63 ones. For odd `i`, appends one more. The word of 64
+ * bits then has only ones, and becomes a part of a run.
  */
 static int set_full(struct ewah *e, size_t i)
 {

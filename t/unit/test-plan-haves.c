@@ -137,8 +137,9 @@ static void assert_kept(struct fixture *f)
 }
 
 /*
- * With a shallow boundary or grafts, the client or the server may lack the
- * parents of a commit. So no have may be removed.
+ * A have is removed if it is a parent of another have. With a shallow boundary
+ * or grafts, the client or the server may lack the parents of a commit. So no
+ * have may be removed.
  */
 static void test_absent_parents(void **state)
 {
@@ -192,9 +193,10 @@ static size_t kept_with(struct fixture *f, enum object_type type, size_t size)
 }
 
 /*
- * A client can name any object as a have. Reading large objects would cost too
- * much. So commits above 1 MiB and objects of other types are not read. Their
- * parents are then unknown, and no haves are removed because of them.
+ * A have is removed if another have is read and found to be its child. A client
+ * can name any object as a have, and reading large objects would cost too much.
+ * So commits above 1 MiB and objects of other types are not read. If one of
+ * them is the child of another have, the other have remains.
  */
 static void test_large_haves(void **state)
 {

@@ -819,10 +819,12 @@ static void test_relay_ends_before_the_copy(void **state)
 }
 
 /*
- * A push needs two records (manifests of new generations). The relay ends
- * before it makes the second one. The files of the push are in the first record
- * already. So finding them does not prove that the second record was made, and
- * the push must fail.
+ * If the relay ends (the process that makes records), a push looks for its
+ * files in the newest record, the manifest of the newest generation. If they
+ * are there, the relay has made the record. This push needs two records, and
+ * the relay ends before it makes the second one. The first record already has
+ * the files of the push, so they do not prove that the second record was made.
+ * The push must fail.
  */
 static void test_relay_ends_at_second_record(void **state)
 {
