@@ -38,6 +38,12 @@ static const char usage_text[] = "git pack-objects --stdout [<options>] [< "
 		.kind = OPTION_INT, .long_name = name, .integer = &a->field,   \
 		.help = text                                                   \
 	}
+#define CALL(letter, name, call, ctx, how, arg, text)                          \
+	{                                                                      \
+		.kind = OPTION_CALLBACK, .short_name = letter,                 \
+		.long_name = name, .value = ctx, .flags = how, .fn = call,     \
+		.arg_name = arg, .help = text                                  \
+	}
 #define TEXT(name, field, how, without, text, arg)                             \
 	{                                                                      \
 		.kind = OPTION_STRING, .long_name = name, .string = &a->field, \
@@ -116,19 +122,11 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 			    const char **argv)
 {
 	const struct option options[] = {
-		{.kind = OPTION_CALLBACK,
-		 .short_name = 'q',
-		 .long_name = "quiet",
-		 .value = &a->packing.progress,
-		 .flags = OPTION_NO_ARG,
-		 .fn = take_quiet,
-		 .help = "show no progress"},
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "all-progress",
-		 .value = &a->packing.progress,
-		 .flags = OPTION_NO_ARG,
-		 .fn = take_all_progress,
-		 .help = "show progress, also while the pack is written"},
+		CALL('q', "quiet", take_quiet, &a->packing.progress,
+		     OPTION_NO_ARG, NULL, "show no progress"),
+		CALL(0, "all-progress", take_all_progress, &a->packing.progress,
+		     OPTION_NO_ARG, NULL,
+		     "show progress, also while the pack is written"),
 		FLAG("all-progress-implied", all_progress_implied,
 		     "same as --all-progress if progress is shown"),
 		FLAG("stdout", to_stdout, "write the pack to stdout"),
@@ -195,21 +193,12 @@ int pack_objects_args_parse(struct pack_objects_args *a, int argc,
 		FLAG("keep-true-parents", keep_true_parents, NULL),
 		FLAG("sparse", sparse, NULL),
 		FLAG("shallow", shallow, "the receiver is shallow"),
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "missing",
-		 .value = a,
-		 .flags = OPTION_NO_NEGATE,
-		 .fn = take_missing,
-		 .arg_name = "<action>",
-		 .help = "what to do if an object is missing"},
+		CALL(0, "missing", take_missing, a, OPTION_NO_NEGATE,
+		     "<action>", "what to do if an object is missing"),
 		PACK_ARGS_OPTIONS(&a->packing),
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "index-version",
-		 .value = a,
-		 .flags = OPTION_NO_NEGATE,
-		 .fn = take_index_version,
-		 .arg_name = "<n>[,<offset>]",
-		 .help = "version of the .idx file: 1 or 2"},
+		CALL(0, "index-version", take_index_version, a,
+		     OPTION_NO_NEGATE, "<n>[,<offset>]",
+		     "version of the .idx file: 1 or 2"),
 		NUMBER("compression", compression, "compression level of zlib"),
 		{.kind = OPTION_END},
 	};
