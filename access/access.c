@@ -184,8 +184,8 @@ static int start(struct access_helper *h, struct error *err)
 		return 0;
 	if (h->start_ns && now - h->start_ns < SECOND_NS)
 		return error_set(err, ERR_PEER,
-				 "the access helper has ended, and is started "
-				 "once a second");
+				 "the access helper has exited; gitreachd "
+				 "restarts it at most once a second");
 	h->start_ns = now;
 	ret = sys_spawn(&h->child, (char *const *)argv, NULL,
 			SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT |
@@ -229,7 +229,7 @@ static ssize_t read_line(struct access_helper *h, char *line,
 		if (n <= 0)
 			return error_set(err, ERR_PEER,
 					 n ? "the access helper does not answer"
-					   : "the access helper has ended");
+					   : "the access helper has exited");
 		end = memchr(line + len, '\n', (size_t)n);
 		len += (size_t)n;
 		/*
@@ -242,7 +242,8 @@ static ssize_t read_line(struct access_helper *h, char *line,
 			break;
 	}
 	return error_set(err, ERR_PEER,
-			 "the access helper's answer is too long");
+			 "the access helper's answer is too long, or has more "
+			 "than one line");
 }
 
 static int talk(struct access_answer *out, struct access_helper *h,
@@ -264,7 +265,7 @@ static int talk(struct access_answer *out, struct access_helper *h,
 	if (ret < 0)
 		return ret;
 	if (sys_socket_writev(h->child.in, &iov, 1, &patience, NULL) < 0)
-		len = error_set(err, ERR_PEER, "the access helper has ended");
+		len = error_set(err, ERR_PEER, "the access helper has exited");
 	else
 		len = read_line(h, line, &patience, err);
 	ret = len < 0 ? (int)len : access_parse(out, line, (size_t)len, err);
@@ -294,7 +295,8 @@ static int lock(struct access_helper *h, struct error *err)
 
 	return pthread_mutex_timedlock(&h->lock, &end)
 		       ? error_set(err, ERR_PEER,
-				   "the access helper is busy with others")
+				   "the access helper is busy with other "
+				   "requests")
 		       : 0;
 }
 

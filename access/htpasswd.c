@@ -92,8 +92,8 @@ static int parse_line(char *line, unsigned nr, const char *path,
 	*colon = '\0';
 	if (!password_is_hash(colon + 1))
 		return error_set(err, ERR_INVALID,
-				 "%s:%u: the hash of user '%.100s' has an "
-				 "unknown form",
+				 "%s:%u: the password hash of user '%.100s' "
+				 "has an unknown format",
 				 path, nr, line);
 	return 0;
 }

@@ -233,7 +233,8 @@ static int tell(void *ctx, unsigned ahead, struct error *err)
 	struct daemon_admit *ad = ctx;
 
 	if (atomic_load(ad->is_lost))
-		return error_set(err, ERR_PEER, "the client was lost");
+		return error_set(err, ERR_PEER,
+				 "lost the connection to the client");
 	if (!ad->has_told || ahead != ad->ahead)
 		put_line(ad, "\r", ahead);
 	ad->has_told = true;

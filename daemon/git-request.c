@@ -148,7 +148,7 @@ int git_request_parse(struct git_request *out, const char *bytes, size_t len,
 	memset(out, 0, sizeof(*out));
 	if (len > GIT_REQUEST_MAX || pktline_parse(&line, &c, NULL) != 1 ||
 	    line.kind != PKTLINE_DATA || cursor_left(&c))
-		return refuse(err, "not one pkt-line");
+		return refuse(err, "not exactly one pkt-line");
 	c = cursor_make(line.data, line.len);
 	if (!take_service(&c, &out->service))
 		return refuse(err, "unknown service");

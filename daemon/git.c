@@ -87,7 +87,8 @@ static void answer(struct daemon_talk *t)
 	else if (t->is_denied)
 		fault = "access denied";
 	else if (t->guard.is_refused || t->guard.is_suspect)
-		fault = "requests for the repository crash";
+		fault = "requests for the repository are refused because "
+			"earlier ones crashed a worker process";
 	else if (t->answer.conn->copies && ret != ERR_MISSING &&
 		 ret != ERR_DENIED)
 		fault = unavailable;

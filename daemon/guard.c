@@ -24,7 +24,8 @@ int daemon_guard_enter(struct daemon_guard *guard,
 	};
 	if (guard->is_refused)
 		return error_set(err, ERR_DENIED,
-				 "'%.*s' is refused: its requests crash",
+				 "requests for '%.*s' are refused because "
+				 "earlier ones crashed a worker process",
 				 (int)len, path);
 	status_slot_enter(conn->slot, path, len, conn->address,
 			  guard->is_suspect);

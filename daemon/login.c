@@ -83,7 +83,8 @@ static enum daemon_login check(struct daemon_request *q, const char *value)
 
 	if (!is_private(q)) {
 		daemon_log(o, q->conn,
-			   "a password without TLS is not accepted");
+			   "refused a password that was sent without TLS (see "
+			   "allow-plain-passwords)");
 		return DAEMON_LOGIN_FORBIDDEN;
 	}
 	if (!parse(q->user, &password, value))

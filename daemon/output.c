@@ -99,7 +99,9 @@ static int begin(struct daemon_output *out, struct error *err)
 	 */
 	out->patience.waited_ns = out->patience.moved = 0;
 	return atomic_load(&out->has_failed)
-		       ? error_set(err, ERR_PEER, "the client was lost before")
+		       ? error_set(err, ERR_PEER,
+				   "the connection to the client was lost "
+				   "earlier")
 		       : send_ready(out, err);
 }
 

@@ -206,7 +206,8 @@ static int find_copy(const struct search *s, bool strict, struct error *err)
 	}
 	if (!ret && place->use.is_news)
 		tell(s->options, s->conn, s->name,
-		     "the copy may be old, because the store cannot be asked",
+		     "the local copy may be out of date, because the store "
+		     "cannot be read",
 		     s->why);
 	return ret ? refuse(s, ret, err) : 0;
 }

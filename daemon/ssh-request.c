@@ -103,7 +103,8 @@ int ssh_request_parse(struct ssh_request *out, const char *bytes, size_t len,
 	    !take_string(&c, out->user, sizeof(out->user)) ||
 	    !take_string(&c, out->address, sizeof(out->address)) ||
 	    cursor_left(&c))
-		return refuse(err, "GIT_PROTOCOL or the user is not valid");
+		return refuse(err, "GIT_PROTOCOL, the user name or the address "
+				   "is not valid");
 	return 0;
 }
 

@@ -56,8 +56,8 @@ static int answer(struct daemon_talk *t)
  */
 static int open_streams(struct daemon_talk *t)
 {
-	static const char *const messages[] = {"standard input is no pipe",
-					       "standard output is no pipe"};
+	static const char *const messages[] = {"standard input is not a pipe",
+					       "standard output is not a pipe"};
 
 	for (int i = 0; i < 2; i++)
 		if (sys_passing_open(&t->ends[i], t->fds[i], i == 1) < 0) {
@@ -97,7 +97,9 @@ static struct daemon_talk *begin(const struct daemon_options *options,
 					fds, 3, NULL);
 
 	if (n < 0) {
-		daemon_log(options, conn, "no valid message has arrived");
+		daemon_log(options, conn,
+			   "received no valid message from gitreachd "
+			   "--ssh-client");
 		return NULL;
 	}
 	if (!ssh_request_parse(&request, bytes, (size_t)n, &err)) {

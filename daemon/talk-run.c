@@ -94,7 +94,8 @@ static int refuse_busy(struct daemon_talk *t)
 	const struct serve_io io = {.writev = daemon_talk_write, .ctx = t};
 	struct pktline_writer out;
 
-	daemon_log(t->answer.options, t->answer.conn, "too many requests wait");
+	daemon_log(t->answer.options, t->answer.conn,
+		   "refused, because too many requests are waiting");
 	pktline_writer_init(&out, &io);
 	if (!pktline_printf(&out, NULL, "ERR " DAEMON_BUSY_TEXT))
 		pktline_send(&out, NULL);

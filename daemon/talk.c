@@ -86,7 +86,8 @@ static int enter_guard(struct daemon_talk *t, struct error *err)
 	 */
 	return !ret && t->guard.is_suspect && t->has_begun
 		       ? error_set(err, ERR_DENIED,
-				   "'%s' is refused: its requests crash",
+				   "requests for '%s' are refused because "
+				   "earlier ones crashed a worker process",
 				   t->path)
 		       : ret;
 }

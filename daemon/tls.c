@@ -186,12 +186,13 @@ static int load_key(const struct tls *tls, const char *path, struct error *err)
 	if (ERR_GET_LIB(code) == ERR_LIB_X509 &&
 	    (ERR_GET_REASON(code) == X509_R_KEY_VALUES_MISMATCH ||
 	     ERR_GET_REASON(code) == X509_R_KEY_TYPE_MISMATCH))
-		return error_set(err, ERR_INVALID,
-				 "the key in '%s' does not fit the certificate",
-				 path);
+		return error_set(
+			err, ERR_INVALID,
+			"the key in '%s' does not match the certificate", path);
 	return error_set(err, ERR_INVALID,
-			 "'%s' has no valid key without a passphrase: %s", path,
-			 reason(f));
+			 "'%s' has no valid private key, or the key needs a "
+			 "passphrase: %s",
+			 path, reason(f));
 }
 
 static int load(struct tls *tls, const char *certificate, const char *key,
@@ -272,7 +273,8 @@ static int fail(const struct openssl *f, struct error *err)
 	else
 		error_set(err, ERR_PEER,
 			  "lost the connection to the client: %s",
-			  code ? strerror(code) : "the client has ended");
+			  code ? strerror(code)
+			       : "the client closed the connection");
 	f->ERR_clear_error();
 	return ERR_PEER;
 }
@@ -328,13 +330,15 @@ int tls_handshake(struct tls_conn *conn, enum tls_wait *wait, struct error *err)
 	if (ret == 1)
 		return 0;
 	if (is_plain_http(f->ERR_peek_error()))
-		return error_set(err, ERR_UNSUPPORTED,
-				 "HTTP without TLS on a port for TLS");
+		return error_set(
+			err, ERR_UNSUPPORTED,
+			"the client sent HTTP without TLS to an https:// port");
 	ret = judge(conn, ret, wait, err);
 	if (ret < 0)
 		return ret;
 	return *wait == TLS_READY
-		       ? error_set(err, ERR_MISSING, "the client has ended")
+		       ? error_set(err, ERR_MISSING,
+				   "the client closed the connection")
 		       : 0;
 }
 

@@ -381,7 +381,7 @@ test_expect_success PLAIN 'a repository whose requests crash is found, and refus
 	: "now the repository is refused; others are served" &&
 	test_must_fail stock ls-remote $url/crash.git 2>err &&
 	grep "error: 503" err &&
-	grep "127.0.0.1: ./crash.git. is refused: its requests crash" log &&
+	grep "127.0.0.1: requests for ./crash.git. are refused" log &&
 	stock ls-remote $url/r.git &&
 	stop
 '

@@ -100,7 +100,7 @@ test_expect_success 'errors are one line, and exit code 128' '
 	check "sh" "only Git.s services" &&
 	check "git-upload-pack r.git" "not one quoted word" &&
 	check "git-upload-pack '\''/r.git'\''; sh" "not one quoted word" &&
-	check "git-upload-pack '\''/r.git'\''" "standard input is no pipe" &&
+	check "git-upload-pack '\''/r.git'\''" "standard input is not a pipe" &&
 	test_must_fail stock ls-remote h:none 2>err &&
 	grep "fatal: ./none. does not appear to be a git repository" err &&
 	test_must_fail stock ls-remote h:../srv/r.git 2>err &&
@@ -153,7 +153,7 @@ for text, fds in ((b\"x\", []), (b\"x\", [0, 1]), (b\"x\" * 9000, [0, 1, 2])):
     socket.send_fds(s, [text], fds)
     assert s.recv(9) == b\"\"
 " &&
-	grep "no valid message has arrived" log &&
+	grep "received no valid message" log &&
 	stock ls-remote h:r.git >/dev/null
 '
 
@@ -237,7 +237,7 @@ test_expect_success PLAIN 'a repository whose requests crash is found, and refus
 		test $i = child || wait_until grep "(crash $i)" log || return
 	done &&
 	test_must_fail stock ls-remote h:crash.git 2>err &&
-	grep "fatal: ./crash.git. is refused: its requests crash" err &&
+	grep "fatal: requests for ./crash.git. are refused" err &&
 	grep -c "killed by signal 6" log >count &&
 	echo 2 | cmp - count &&
 	stock ls-remote h:r.git &&

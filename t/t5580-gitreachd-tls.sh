@@ -209,7 +209,7 @@ test_expect_success 'HTTP without TLS gets status 400' '
 		print(s.recv(100).split(b\"\\r\")[0].decode())" >actual &&
 	echo "HTTP/1.1 400 Bad Request" >expect &&
 	test_cmp expect actual &&
-	logged "HTTP without TLS on a port for TLS"
+	logged "the client sent HTTP without TLS to an https:// port"
 '
 
 test_expect_success 'a handshake that stops is logged' '
@@ -269,13 +269,13 @@ test_expect_success 'wrong files are one clear line' '
 		--tls-certificate=none &&
 	check "tls-certificate: .first.key. has no valid certificate" \
 		--tls-certificate=first.key &&
-	check "tls-certificate: .first.crt. has no valid key" \
+	check "tls-certificate: .first.crt. has no valid private key" \
 		--tls-certificate=first.crt &&
 	check "tls-key: cannot open .none." \
 		--tls-certificate=first.crt --tls-key=none &&
-	check "tls-key: .secret.key. has no valid key without a passphrase" \
+	check "tls-key: .secret.key. has no valid private key" \
 		--tls-certificate=first.crt --tls-key=secret.key &&
-	check "tls-key: the key in .later.key. does not fit" \
+	check "tls-key: the key in .later.key. does not match" \
 		--tls-certificate=first.crt --tls-key=later.key &&
 	printf "%s\n" "[gitreachd]" "tls-certificate = first.crt" \
 		"tls-key = none" >conf &&

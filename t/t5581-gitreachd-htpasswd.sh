@@ -201,7 +201,7 @@ test_expect_success 'a changed file counts at once' '
 	status new:right $advertise >>actual &&
 	printf "%s\n" 200 200 >expect &&
 	test_cmp expect actual &&
-	grep "users:[0-9]*: the hash of user .old. has an unknown form" log &&
+	grep "users:[0-9]*: the password hash of user .old. has an unknown format" log &&
 	stop_daemon
 '
 
@@ -212,12 +212,12 @@ test_expect_success 'wrong files are one clear line' '
 		test_line_count 1 err &&
 		grep -e "$1" err
 	} &&
-	check "htpasswd: users:[0-9]*: the hash of user .old." users &&
+	check "htpasswd: users:[0-9]*: the password hash of user .old." users &&
 	check "htpasswd: cannot open .none." none --check-config &&
 	echo "clear text" >wrong &&
 	check "htpasswd: wrong:1: not of the form <user>:<hash>" wrong &&
 	echo "bob:text" >wrong &&
-	check "htpasswd: wrong:1: the hash of user .bob." wrong --check-config
+	check "htpasswd: wrong:1: the password hash of user .bob." wrong --check-config
 '
 
 other=$(hostname -I 2>/dev/null | tr ' ' '\n' | grep -m 1 '\.')
@@ -232,7 +232,7 @@ test_expect_success OTHER_ADDRESS 'passwords need TLS, also in anonymous clones'
 	test -s out &&
 	test_must_fail stock -C work push $url/open.git HEAD:refs/heads/x 2>err &&
 	grep 403 err &&
-	grep "a password without TLS is not accepted" log &&
+	grep "refused a password that was sent without TLS" log &&
 	stop_daemon &&
 	start_daemon --listen=http://$other:0 --htpasswd=users \
 		--allow-plain-passwords &&

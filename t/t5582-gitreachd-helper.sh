@@ -246,7 +246,7 @@ test_expect_success 'a helper that dies, is silent or talks nonsense' '
 	status "allow hide=refs/x%2fy" >>actual &&
 	printf "%s\n" 403 200 >expect &&
 	test_cmp expect actual &&
-	grep "127.0.0.1: the access helper has ended" log &&
+	grep "127.0.0.1: the access helper has exited" log &&
 	grep "127.0.0.1: the access helper does not answer" log &&
 	grep "the access helper.s answer is not valid: .allow all" log &&
 	stop_daemon &&

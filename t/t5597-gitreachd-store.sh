@@ -219,7 +219,7 @@ test_expect_success 'the access helper is asked before the store is' '
 		return 1
 	done &&
 	test "$(status "$url/silent/info/refs?service=git-upload-pack")" = 503 &&
-	grep "the access helper has ended" log &&
+	grep "the access helper has exited" log &&
 	! grep "secret: cannot be served" log &&
 	mv away store && stop_daemon && test ! -e cache-asked/repo/secret &&
 	test ! -e cache-asked/repo/twin &&
@@ -272,7 +272,7 @@ test_expect_success 'a restart finds the copies' '
 test_expect_success '--store-stale: an old copy is served without the store' '
 	serve --store-stale=3600 --enable=receive-pack && shows $url/team/app.git &&
 	mv store away && shows $url/team/app.git && shows $git/team/app.git &&
-	grep "team/app.git: the copy may be old, because the store cannot be asked" log &&
+	grep "team/app.git: the local copy may be out of date, because the store cannot be read" log &&
 	test "$(status "$url/none/info/refs?service=git-upload-pack")" = 503 &&
 	test_must_fail stock ls-remote $git/none 2>err &&
 	grep "service unavailable" err && ! grep "$PWD" err &&

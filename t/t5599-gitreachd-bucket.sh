@@ -129,7 +129,7 @@ test_expect_success MOTO 'a service that is away' '
 	stop_daemon && shim_faults pass &&
 	serve --store-stale=3600 && shows &&
 	for pid in $moto_pids; do kill $pid; done && moto_pids= &&
-	shows && grep "may be old" log &&
+	shows && grep "may be out of date" log &&
 	stop_daemon && serve && advertise >code && grep 503 code &&
 	stop_daemon
 '

@@ -134,7 +134,9 @@ static void test_suspect(void **state)
 		daemon_guard_enter(&guard, &s.conn, "/a.git/x", 6, &err),
 		ERR_DENIED);
 	assert_true(guard.is_refused);
-	assert_string_equal(err.msg, "'/a.git' is refused: its requests crash");
+	assert_string_equal(err.msg,
+			    "requests for '/a.git' are refused because earlier "
+			    "ones crashed a worker process");
 	check_running(&s, 0, 0);
 	stop(&s);
 }

@@ -131,7 +131,8 @@ static void test_change(void **state)
 
 	put(s->path, "alice:text\n");
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
-	assert_non_null(strstr(warning.msg, ":1: the hash of user 'alice'"));
+	assert_non_null(
+		strstr(warning.msg, ":1: the password hash of user 'alice'"));
 	unlink(s->path);
 	warning.code = 0;
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);

@@ -201,7 +201,8 @@ static void test_lost(void **state)
 	assert_int_equal(t.out.lost, 5);
 	assert_true(outbox_is_empty(&t.out.box));
 	assert_int_equal(write_bytes(&t, "more", 4, &err), ERR_PEER);
-	assert_string_equal(err.msg, "the client was lost before");
+	assert_string_equal(err.msg,
+			    "the connection to the client was lost earlier");
 	stop(&t);
 }
 
