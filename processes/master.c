@@ -201,8 +201,9 @@ static int start_worker(struct master *m, enum role role, struct error *err)
 		board = status_board_take(m->shared.boards,
 					  m->options->thread_nr);
 		if (!board)
-			return error_set(err, ERR_IO,
-					 "too many workers are ending");
+			return error_set(
+				err, ERR_IO,
+				"too many old workers are still ending");
 	}
 	pid = sys_fork(err);
 	if (!pid)
@@ -401,8 +402,9 @@ static void note_successor_end(struct master *m, pid_t pid, int status)
 	if (status != 128 + SIGTERM)
 		m->heir = 0;
 	if (!m->heir && !m->is_ending) {
-		tell(m, "upgrade failed, this process goes on: process", pid,
-		     status);
+		tell(m,
+		     "upgrade failed, this process continues to serve: process",
+		     pid, status);
 		renew_relay(m);
 	}
 	if (!m->heir)
@@ -478,10 +480,11 @@ static void reload(struct master *m)
 		 (unsigned long long)(sys_clock_ns() / 1000));
 	tell_manager(m, line);
 	if (m->program->reload(m->program->ctx, &options, &err) < 0) {
-		snprintf(line, sizeof(line),
-			 DAEMON_ERROR "reload refused, the old configuration "
-				      "stays: %s",
-			 err.msg);
+		snprintf(
+			line, sizeof(line),
+			DAEMON_ERROR
+			"reload failed, the old configuration stays in use: %s",
+			err.msg);
 	} else {
 		/* program->reload() has made the old options invalid. */
 		m->options = options;
@@ -509,8 +512,8 @@ static void upgrade(struct master *m)
 				    &m->successor, false, &err);
 	if (ret < 0)
 		snprintf(line, sizeof(line),
-			 DAEMON_ERROR "upgrade failed, this process goes on: "
-				      "%s",
+			 DAEMON_ERROR
+			 "upgrade failed, this process continues to serve: %s",
 			 err.msg);
 	else
 		snprintf(line, sizeof(line), "upgrade: starting");

@@ -53,7 +53,9 @@ static int set_path(struct daemon_address *a, const char *path,
 
 	if (!*path || len >= (int)sizeof(a->name) || strchr(path, '\n'))
 		return error_set(err, ERR_INVALID,
-				 "'%.200s' is not the path of a socket", path);
+				 "'%.200s' cannot be the path of a socket: it "
+				 "is empty, too long or has a newline",
+				 path);
 	a->path = a->name + strlen(schemes[DAEMON_SSH]);
 	return 0;
 }
@@ -258,7 +260,8 @@ static int adopt(struct daemon_sockets *out, const char *name, size_t name_len,
 
 	if (out->nr == DAEMON_LISTENERS_MAX || contains(out, fd) || !name_len ||
 	    name_len >= sizeof(item->name))
-		return error_set(err, ERR_INVALID, "bad list of sockets");
+		return error_set(err, ERR_INVALID,
+				 "the list of inherited sockets is malformed");
 	if (sys_socket_adopt(fd, err) < 0)
 		return ERR_INVALID;
 	memcpy(item->name, name, name_len);
@@ -312,8 +315,9 @@ int daemon_sockets_read(struct daemon_sockets *out, const char *list,
 
 		if (*name != ' ' || name == list || fd < 0 || fd > INT_MAX ||
 		    list[len] != '\n')
-			return error_set(err, ERR_INVALID,
-					 "bad list of sockets");
+			return error_set(
+				err, ERR_INVALID,
+				"the list of inherited sockets is malformed");
 		name++;
 		ret = adopt(out, name, (size_t)(list + len - name), (int)fd,
 			    err);

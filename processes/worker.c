@@ -170,9 +170,10 @@ static void hint(struct worker *w, const struct daemon_conn *conn)
 	    trusted_has(o->proxies, o->proxy_nr, conn->address))
 		return;
 	w->has_hinted = true;
-	o->log(o->log_ctx, DAEMON_WARNING
-	       "too many requests of a loopback address wait: if a proxy has "
-	       "this address, name it by trusted-proxy");
+	o->log(o->log_ctx,
+	       DAEMON_WARNING "requests from a loopback address were refused "
+			      "because too many of them wait; if the address "
+			      "is that of a proxy, set trusted-proxy to it");
 }
 
 static void enqueue(struct worker *w, struct daemon_conn *conn)
@@ -689,7 +690,8 @@ static void expire(struct worker *w, uint64_t now)
 {
 	static const char *const late[DAEMON_STATES] = {
 		[DAEMON_HANDSHAKE] = "the TLS handshake took too long",
-		[DAEMON_HEAD] = "the request's head took too long",
+		[DAEMON_HEAD] = "the client took too long to send the head of "
+				"a request",
 	};
 
 	for (int state = 0; state < DAEMON_BUSY; state++) {

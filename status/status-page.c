@@ -323,8 +323,10 @@ static int put_costs(struct buf *out, const struct status *s)
 		ret = put_cost(out, s, &s->costs[i], most);
 	ret = ret || end_table(out, s->cost_nr);
 	if (!ret && s->cost_nr)
-		ret = buf_append_str(out, "<p><small>Numbers are halved every "
-					  "ten minutes.</small></p>\n");
+		ret = buf_append_str(
+			out,
+			"<p><small>All numbers are halved every ten minutes, "
+			"so recent requests count most.</small></p>\n");
 	return ret;
 }
 
@@ -371,7 +373,7 @@ static int put_reasons(struct buf *out, const struct status *s)
  */
 static int put_plans(struct buf *out, const struct status *s)
 {
-	return put_counts(out, "Packs by plans of earlier packs",
+	return put_counts(out, "Packs by use of plans (cached responses)",
 			  "<th>Plan</th><th class=\"n\">Packs</th>", "Packs",
 			  s->plans, s->plan_nr);
 }
@@ -523,7 +525,7 @@ static int put_slow(struct buf *out, const struct status *s)
 	int ret = begin_table(
 		out, "Slow requests, the newest first", s->slow_nr,
 		"<th>End (UTC)</th><th>Repository</th><th>Client</th>"
-		"<th>What, and its phases</th><th class=\"n\">Time</th>"
+		"<th>Command and phases</th><th class=\"n\">Time</th>"
 		"<th class=\"n\">CPU</th><th class=\"n\">Sent</th>");
 
 	for (size_t i = 0; !ret && i < s->slow_nr; i++)

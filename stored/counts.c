@@ -69,8 +69,8 @@ enum family {
 
 static const struct metrics_family families[FAMILY_NR] = {
 	[REQUESTS] = {.name = "gitreach_store_requests",
-		      .help = "Requests to the store. A repetition after a "
-			      "failure is not counted.",
+		      .help = "Requests to the store. Retries after a failure "
+			      "are not counted.",
 		      .kind = METRICS_COUNTER,
 		      .scale = 1,
 		      .labels = {&operation, &status},
@@ -112,14 +112,15 @@ static const struct metrics_family families[FAMILY_NR] = {
 		       .kind = METRICS_COUNTER,
 		       .scale = 1},
 	[CACHE_BYTES] = {.name = "gitreach_cache_bytes",
-			 .help = "Bytes of the cache when it was last "
-				 "measured, and bytes downloaded since.",
+			 .help = "Size of the cache when it was last measured, "
+				 "plus the bytes downloaded since.",
 			 .kind = METRICS_GAUGE,
 			 .scale = 1},
-	[CACHE_LIMIT] = {.name = "gitreach_cache_limit_bytes",
-			 .help = "Bytes that the cache may have; 0: no limit.",
-			 .kind = METRICS_GAUGE,
-			 .scale = 1},
+	[CACHE_LIMIT] =
+		{.name = "gitreach_cache_limit_bytes",
+		 .help = "Maximum size of the cache in bytes; 0: no limit.",
+		 .kind = METRICS_GAUGE,
+		 .scale = 1},
 };
 
 /* ---- opening */

@@ -388,7 +388,7 @@ for text in (b\"GET / HT\", b\"POST /r.git/git-upload-pack HTTP/1.1\r\n\"
         pass
     assert 0.8 < time.time() - start < 50
 " &&
-	grep "head took too long" log &&
+	grep "took too long to send the head" log &&
 	grep "too slow" log &&
 	stop
 '

@@ -199,7 +199,7 @@ for text in (b\"0021git-receive-pack /open.git\\0h\"[:20],
         pass
     assert 0.8 < time.time() - start < 60, time.time() - start
 " &&
-	grep "head took too long" log &&
+	grep "took too long to send the head" log &&
 	grep -c "the client is too slow" log >count &&
 	test "$(cat count)" = 2 &&
 	stop_daemon

@@ -264,7 +264,7 @@ test_expect_success 'a greedy address leaves threads to others' '
 	assert not select.select(set(greedy) - refused, [], [], 0)[0]
 	EOF
 	python3 greedy.py ${git##*:} &&
-	grep "too many requests of a loopback address" log >hints &&
+	grep "requests from a loopback address were refused" log >hints &&
 	test_line_count 1 hints &&
 	stop
 '

@@ -412,7 +412,7 @@ test_expect_success 'a failed upgrade leaves a relay' '
 	served_from=--config=life && start_daemon && unset served_from &&
 	wait_until test -S cache/relay && rm cache/relay &&
 	echo "	workers = 0" >>life && kill -USR2 $server &&
-	wait_until grep "upgrade failed, this process goes on" log &&
+	wait_until grep "upgrade failed, this process continues to serve" log &&
 	wait_until test -S cache/relay && stop_daemon
 '
 

@@ -86,7 +86,7 @@ static void test_pages(void **state)
 	 */
 	assert_int_equal(status_print_html(&html, &s), 0);
 	assert_int_equal(status_print_json(&json, &s), 0);
-	assert_null(strstr(html.data, "cache"));
+	assert_null(strstr(html.data, "Store and cache"));
 	assert_null(strstr(json.data, "\"store\""));
 	buf_reset(&html);
 	buf_reset(&json);
@@ -109,6 +109,7 @@ static void test_pages(void **state)
 	assert_non_null(strstr(html.data, "/&lt;i&gt;.git"));
 	assert_non_null(strstr(html.data, "2.00 s"));
 	assert_non_null(strstr(html.data, ">7<br><small>9"));
+	assert_non_null(strstr(html.data, "Store and cache"));
 	assert_non_null(strstr(html.data, " s to 3 days old"));
 	assert_non_null(strstr(html.data, "joined"));
 	assert_non_null(strstr(html.data, "<i class=\"p9\" "
