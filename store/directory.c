@@ -69,7 +69,8 @@ static int find_root(const struct filestore *store, struct error *err)
 
 	if (!ret && !sys_exists(path.data)) {
 		error_set(err, ERR_IO,
-			  "'%s' is no store, or its file system is not mounted",
+			  "'%s' is not a store, or its file system is not "
+			  "mounted",
 			  root);
 		ret = STORE_UNAVAILABLE;
 	}
@@ -133,8 +134,7 @@ static int read_file(struct filestore *store, struct filestore_info *info,
 		len = found.size - off;
 	if (off > found.size || len > found.size - off) {
 		ret = error_set(err, ERR_INVALID,
-				"'%s' ends before the range that was asked for",
-				name);
+				"'%s' ends before the requested range", name);
 		goto out;
 	}
 	if (info)

@@ -57,8 +57,8 @@ static int check_name(const char *name, struct error *err)
 {
 	if (filestore_name_is_valid(name))
 		return 0;
-	return error_set(err, ERR_INVALID, "invalid name for a store: '%s'",
-			 name);
+	return error_set(err, ERR_INVALID,
+			 "invalid name of a file in a store: '%s'", name);
 }
 
 /* ---- watching */

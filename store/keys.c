@@ -32,13 +32,14 @@ static int set_key(char **key, const char *value, size_t len, struct error *err)
 {
 	forget(key);
 	if (!len || len > STORE_KEY_MAX)
-		return error_set(err, ERR_INVALID,
-				 "a key of the store is empty or too long");
+		return error_set(
+			err, ERR_INVALID,
+			"an access key of the store is empty or too long");
 	for (size_t i = 0; i < len; i++)
 		if (value[i] <= ' ' || value[i] > '~')
 			return error_set(err, ERR_INVALID,
-					 "a key of the store has a character "
-					 "that is not allowed");
+					 "an access key of the store has a "
+					 "character that is not allowed");
 	*key = mem_strndup(value, len);
 	return *key ? 0 : error_nomem(err);
 }
@@ -113,9 +114,10 @@ int store_keys_parse(struct store_keys *keys, const char *bytes, size_t len,
 			ret = read_setting(&found, line, err);
 	}
 	if (!ret && (!found.id || !found.secret))
-		ret = error_set(err, ERR_MISSING,
-				"no keys of profile '%s' in the file of keys",
-				profile);
+		ret = error_set(
+			err, ERR_MISSING,
+			"the file of access keys has no keys of profile '%s'",
+			profile);
 	if (ret < 0) {
 		store_keys_release(&found);
 		return ret;
@@ -193,9 +195,10 @@ int store_keys_find(struct store_keys *keys, struct error *err)
 		ret = path.len ? read_file(keys, path.data, err) : ERR_MISSING;
 	buf_release(&path);
 	if (ret == ERR_MISSING)
-		return error_set(err, ret,
-				 "no keys for the store: set AWS_ACCESS_KEY_ID "
-				 "and AWS_SECRET_ACCESS_KEY, or name a file "
-				 "with AWS_SHARED_CREDENTIALS_FILE");
+		return error_set(
+			err, ret,
+			"no access keys for the store: set AWS_ACCESS_KEY_ID "
+			"and AWS_SECRET_ACCESS_KEY, or name a file with "
+			"AWS_SHARED_CREDENTIALS_FILE");
 	return ret;
 }

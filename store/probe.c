@@ -149,16 +149,17 @@ static int write_once(void *ctx, unsigned thread_nr, size_t nr,
 /*
  * Checks the file that several writers have written at the same time. Its
  * content must be that of the writer that succeeded, or of a writer whose
- * outcome is unknown. `none` is the message if the file does not exist.
+ * outcome is unknown.
  */
-static int check_winner(const struct race *race, const char *none)
+static int check_winner(const struct race *race)
 {
 	struct buf got = BUF_INIT;
 	int ret = filestore_get(race->p->store, &got, NULL, race->name,
 				CONTENT_LEN, race->p->err);
 
 	if (ret) {
-		ret = wrong(race->p, ret, none);
+		ret = wrong(race->p, ret,
+			    "a file that was written is not found");
 	} else {
 		unsigned nr = STORE_PROBE_CREATORS;
 
@@ -166,7 +167,8 @@ static int check_winner(const struct race *race, const char *none)
 		    nr >= STORE_PROBE_CREATORS ||
 		    (race->results[nr] && race->results[nr] != STORE_AMBIGUOUS))
 			ret = wrong(race->p, 0,
-				    "the content is not that of the winner");
+				    "a file does not have the content of the "
+				    "writer that succeeded");
 	}
 	buf_release(&got);
 	return ret;
@@ -191,7 +193,7 @@ static int run_race(struct race *race, const char *many, const char *none)
 				 won, STORE_PROBE_CREATORS, many);
 	if (!won)
 		return unknown ? STORE_UNAVAILABLE : wrong(race->p, 0, none);
-	return check_winner(race, none);
+	return check_winner(race);
 }
 
 static int race_create(const struct probe *p, unsigned round)
@@ -201,8 +203,9 @@ static int race_create(const struct probe *p, unsigned round)
 	int ret;
 
 	make_name(name, p, "create", round);
-	ret = run_race(&race, "concurrent creators of one name win",
-		       "none of the concurrent creators of a name wins");
+	ret = run_race(
+		&race, "concurrent attempts to create one file succeeded",
+		"none of the concurrent attempts to create one file succeeded");
 	filestore_delete(p->store, name, NULL);
 	return ret;
 }
@@ -218,15 +221,17 @@ static int race_replace(const struct probe *p, unsigned round)
 	ret = filestore_put(p->store, etag, name, "old", 3, &create, p->err);
 	if (ret || !*etag)
 		return wrong(p, ret, "a new file has no entity tag");
-	ret = run_race(&race, "concurrent replacers of one file win",
-		       "none of the concurrent replacers of a file wins");
+	ret = run_race(&race,
+		       "concurrent attempts to replace one file succeeded",
+		       "none of the concurrent attempts to replace one file "
+		       "succeeded");
 	if (!ret) {
 		ret = filestore_put(p->store, NULL, name, "late", 4,
 				    &race.condition, p->err);
 		if (ret != STORE_CONFLICT)
 			ret = wrong(p, ret,
 				    "a file is replaced although its entity "
-				    "tag is another");
+				    "tag has changed");
 		else
 			ret = 0;
 	}

@@ -7,8 +7,7 @@
 
 static int malformed(struct error *err)
 {
-	return error_set(err, ERR_PEER,
-			 "a question to the relay has no valid form");
+	return error_set(err, ERR_PEER, "a message to the relay is malformed");
 }
 
 /* ---- reading */

@@ -19,7 +19,8 @@ int relay_message_send(int fd, const struct buf *message, struct error *err)
 	int ret;
 
 	if (message->len > RELAY_MESSAGE_MAX)
-		return error_set(err, ERR_PEER, "a message is too long");
+		return error_set(err, ERR_PEER,
+				 "a message to or from the relay is too long");
 	packet = mem_alloc(
 		message->len < RELAY_PACKET_MAX ? message->len + 1 : ROOM, 1);
 	if (!packet)
@@ -48,8 +49,9 @@ int relay_message_receive(int fd, struct buf *message, struct error *err)
 		char *at;
 
 		if (before > RELAY_MESSAGE_MAX)
-			return error_set(err, ERR_PEER,
-					 "a message is too long");
+			return error_set(
+				err, ERR_PEER,
+				"a message to or from the relay is too long");
 		if (buf_reserve(message, ROOM) < 0)
 			return error_nomem(err);
 		at = message->data + before;
@@ -57,8 +59,9 @@ int relay_message_receive(int fd, struct buf *message, struct error *err)
 		if (n < 0)
 			return (int)n;
 		if ((unsigned char)*at > 1 || (*at && n == 1))
-			return error_set(err, ERR_PEER,
-					 "a message has no valid form");
+			return error_set(
+				err, ERR_PEER,
+				"a message to or from the relay is malformed");
 		has_more = *at;
 		memmove(at, at + 1, (size_t)n - 1);
 		buf_set_len(message, before + (size_t)n - 1);

@@ -76,7 +76,8 @@ static int connect_new(const struct relay *relay, struct error *err)
 		      : error_set(err, ERR_PEER,
 				  "the relay belongs to another user");
 	if (!ret && strcmp(greeting.data, RELAY_GREETING) != 0)
-		ret = error_set(err, ERR_PEER, "the relay has another version");
+		ret = error_set(err, ERR_PEER,
+				"the relay is of another version of gitreach");
 	buf_release(&greeting);
 	sys_passing_limit(fd, ANSWER_SECONDS);
 	if (!ret)
@@ -156,8 +157,8 @@ int relay_ask(struct relay *relay, struct buf *answer,
 		ret = relay_message_receive(fd, answer, err);
 		if (ret) {
 			error_set(err, ERR_PEER,
-				  "the process that sends the requests of this "
-				  "node has ended");
+				  "the relay (the process that sends this "
+				  "node's requests to the store) has exited");
 			ret = RELAY_LOST;
 		}
 	}

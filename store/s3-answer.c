@@ -18,7 +18,8 @@ static int copy_text(char *out, size_t max, const struct xml *x,
 		     struct error *err)
 {
 	if (x->text.len > max || memchr(x->text.data, '\0', x->text.len))
-		return error_set(err, ERR_CORRUPT, "XML: a value is too long");
+		return error_set(err, ERR_CORRUPT,
+				 "XML: a value is too long, or has a NUL byte");
 	memcpy(out, x->text.data, x->text.len + 1);
 	return 0;
 }
@@ -105,8 +106,8 @@ static int finish_entry(struct listing *l)
 
 	if (!l->key[0] || !l->has_size || strncmp(l->key, l->prefix, len))
 		return error_set(l->err, ERR_CORRUPT,
-				 "a listing has a file without size, or one "
-				 "that was not asked for");
+				 "the store listed a file without a size, or "
+				 "one outside of the requested prefix");
 	if (filestore_page_add(l->page, l->key + len, &l->info) < 0)
 		return error_nomem(l->err);
 	return 0;
@@ -127,9 +128,9 @@ static int read_entry(struct listing *l)
 	} else if (xml_is_at(x, "ListBucketResult/Contents/LastModified")) {
 		l->info.mtime = s3_answer_time(x->text.data);
 		if (l->info.mtime < 0)
-			ret = error_set(l->err, ERR_CORRUPT,
-					"a listing has a time that is not "
-					"valid");
+			ret = error_set(
+				l->err, ERR_CORRUPT,
+				"the store listed a file with an invalid time");
 	} else if (xml_is_at(x, "ListBucketResult/Contents")) {
 		ret = finish_entry(l);
 	}
@@ -162,7 +163,8 @@ static int set_next(struct listing *l)
 		return 0;
 	if (!l->token[0])
 		return error_set(l->err, ERR_CORRUPT,
-				 "a part of a listing does not name the next");
+				 "the store sent a part of a listing without "
+				 "the token of the next part");
 	l->page->next = mem_strdup(l->token);
 	return l->page->next ? 0 : error_nomem(l->err);
 }
@@ -192,7 +194,8 @@ int s3_answer_listing(struct filestore_page *page, const char *prefix,
 			break;
 	}
 	if (!ret && !is_listing)
-		ret = error_set(err, ERR_CORRUPT, "the answer is no listing");
+		ret = error_set(err, ERR_CORRUPT,
+				"the answer of the store is not a listing");
 	if (!ret)
 		ret = set_next(l);
 	xml_release(&l->xml);
@@ -255,7 +258,7 @@ int s3_answer_upload(struct buf *out, const char *bytes, size_t len,
 	xml_release(&x);
 	if (!ret && !*id)
 		ret = error_set(err, ERR_CORRUPT,
-				"the store did not name the upload");
+				"the store did not send the id of the upload");
 	if (!ret && buf_append_str(out, id) < 0)
 		ret = error_nomem(err);
 	return ret;
@@ -286,6 +289,7 @@ int s3_answer_complete(char *etag, struct s3_error *error, const char *bytes,
 	xml_release(&x);
 	if (!ret && !is_complete)
 		ret = error_set(err, ERR_CORRUPT,
-				"the answer does not complete the upload");
+				"the store did not confirm that the upload is "
+				"complete");
 	return ret;
 }

@@ -204,7 +204,9 @@ static int not_found(const struct s3_call *call, const struct client_answer *a,
 	     !strcmp(call->method, "HEAD")))
 		return STORE_ABSENT;
 	return describe(err, ERR_INVALID,
-			"the store does not find what it needs", a, e);
+			"the store answered \"not found\", possibly for the "
+			"bucket or the endpoint",
+			a, e);
 }
 
 int s3_fail(const struct s3_call *call, const struct client_answer *answer,
@@ -231,12 +233,14 @@ int s3_fail(const struct s3_call *call, const struct client_answer *answer,
 				answer, &e);
 	case 416:
 		return describe(err, ERR_INVALID,
-				"the file ends before the range", answer, &e);
+				"the file ends before the requested range",
+				answer, &e);
 	case 405:
 	case 501:
 		return describe(err, ERR_UNSUPPORTED,
-				"the store cannot do what it needs to", answer,
-				&e);
+				"the store does not support a request that "
+				"gitreach needs",
+				answer, &e);
 	case 400:
 	case 409:
 	case 411:
@@ -245,7 +249,8 @@ int s3_fail(const struct s3_call *call, const struct client_answer *answer,
 				"the store refuses the request", answer, &e);
 	default:
 		return describe(err, ERR_PEER,
-				"the store sent an unknown answer", answer, &e);
+				"the store sent an unexpected answer", answer,
+				&e);
 	}
 }
 

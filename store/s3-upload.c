@@ -56,7 +56,7 @@ static int begin(struct upload *u, struct error *err)
 	client_answer_release(&answer);
 	if (ret == STORE_ABSENT)
 		ret = error_set(err, ERR_PEER,
-				"the store does not take uploads in parts");
+				"the store does not support multipart uploads");
 	/*
 	 * An unknown outcome is harmless here: the file does not exist yet, and
 	 * at worst the store has an upload without parts.
@@ -89,8 +89,9 @@ static int send_part(void *ctx, unsigned thread_nr, size_t nr,
 	if (!ret && answer.status != 200)
 		ret = s3_fail(&call, &answer, err);
 	if (!ret && !*answer.etag)
-		ret = error_set(err, ERR_PEER,
-				"the store sent no entity tag for a part");
+		ret = error_set(
+			err, ERR_PEER,
+			"the store sent no entity tag for a part of an upload");
 	if (!ret)
 		memcpy(u->parts[nr].etag, answer.etag, sizeof(answer.etag));
 	client_answer_release(&answer);

@@ -59,8 +59,7 @@ static bool has_range(const struct reading *r)
 static int too_short(const struct reading *r)
 {
 	return error_set(r->err, ERR_INVALID,
-			 "'%s' ends before the range that was asked for",
-			 r->name);
+			 "'%s' ends before the requested range", r->name);
 }
 
 /*
@@ -103,9 +102,10 @@ static int check_head(struct reading *r)
 	r->is_checked = true;
 	if (is_part != r->is_ranged ||
 	    (is_part && r->answer.first != r->off + r->done))
-		return error_set(r->err, ERR_PEER,
-				 "the store sent another range of '%s'",
-				 r->name);
+		return error_set(
+			r->err, ERR_PEER,
+			"the store sent another range of '%s' than requested",
+			r->name);
 	if (r->has_begun)
 		return 0;
 	return begin_reading(r, is_part ? r->answer.total : r->answer.len);
@@ -195,8 +195,8 @@ static int finish_reading(struct reading *r)
 		return ret;
 	}
 	if (status == 412 && r->has_begun) {
-		error_set(r->err, ERR_PEER, "'%s' has changed during reading",
-			  r->name);
+		error_set(r->err, ERR_PEER,
+			  "'%s' was changed while it was being read", r->name);
 		return STORE_CONFLICT;
 	}
 	/*
@@ -347,8 +347,8 @@ static int put_whole(struct s3 *s3, char *etag, const char *name,
 		ret = condition->kind == STORE_REPLACE
 			      ? STORE_CONFLICT
 			      : error_set(err, ERR_PEER,
-					  "the store does not find the place "
-					  "of '%s'",
+					  "the store answered \"not found\" "
+					  "when '%s' was written",
 					  name);
 	if (!ret)
 		memcpy(etag, answer.etag, sizeof(answer.etag));
@@ -589,7 +589,8 @@ static int check_settings(const struct store_s3_settings *set,
 				 set->prefix);
 	if (!set->tries || !set->part_len || !set->connect_ms || !set->stall_ms)
 		return error_set(err, ERR_INVALID,
-				 "a limit of the store is zero");
+				 "the tries, the part size and the time limits "
+				 "of a store must not be 0");
 	return 0;
 }
 

@@ -59,7 +59,7 @@ test_expect_success 'git store probe' '
 	(
 		unset AWS_SECRET_ACCESS_KEY &&
 		test_expect_code 128 git store probe s3://bucket 2>err &&
-		grep "^fatal: no keys for the store" err
+		grep "^fatal: no access keys for the store" err
 	)
 '
 
@@ -91,7 +91,7 @@ test_expect_success 'URLs and keys that are wrong' '
 	(
 		unset AWS_SECRET_ACCESS_KEY &&
 		test_must_fail "$STORE" s3://bucket list "" 2>err &&
-		grep "no keys for the store" err
+		grep "no access keys for the store" err
 	)
 '
 

@@ -229,7 +229,7 @@ test_expect_success 'the access helper is asked before the store is' '
 test_expect_success 'without the store, requests are refused and the log says why' '
 	mv store away &&
 	test "$(status "$url/team/app.git/info/refs?service=git-upload-pack")" = 503 &&
-	grep "team/app.git: cannot be served from the store: .*is no store, or its file system is not mounted" log &&
+	grep "team/app.git: cannot be served from the store: .*is not a store, or its file system is not mounted" log &&
 	test_must_fail stock ls-remote $git/team/app.git 2>err &&
 	grep "remote error: service unavailable: /team/app.git" err &&
 	mv away store && shows $url/team/app.git
@@ -459,7 +459,7 @@ test_expect_success 'a store that is not mounted is not made' '
 	mv store away && mkdir store &&
 	test_must_fail "$DAEMON" --store="$store" --cache=cache \
 		--listen=http://127.0.0.1:0 2>err &&
-	grep "store: .*/store.* is no store, or its file system is not mounted" err &&
+	grep "store: .*/store.* is not a store, or its file system is not mounted" err &&
 	for command in list verify gc "fetch --cache=cache"
 	do
 		test_must_fail git store $command "$store" 2>err &&

@@ -198,19 +198,20 @@ static void test_conditions(void **state)
 	check(IGNORES_CREATE, ERR_UNSUPPORTED,
 	      "not safe to use: a file can be created twice");
 	check(IGNORES_REPLACE, ERR_UNSUPPORTED,
-	      "of 32 concurrent replacers of one file win");
+	      "of 32 concurrent attempts to replace one file succeeded");
 	check(NO_TAG, ERR_UNSUPPORTED, "no entity tag");
 }
 
 static void test_races(void **state)
 {
 	check(RACY_CREATE, ERR_UNSUPPORTED,
-	      "of 32 concurrent creators of one name win");
+	      "of 32 concurrent attempts to create one file succeeded");
 	check(RACY_REPLACE, ERR_UNSUPPORTED,
-	      "of 32 concurrent replacers of one file win");
+	      "of 32 concurrent attempts to replace one file succeeded");
 	check(ALWAYS_CONFLICT, ERR_UNSUPPORTED,
-	      "none of the concurrent creators");
-	check(OTHER_CONTENT, ERR_UNSUPPORTED, "not that of the winner");
+	      "none of the concurrent attempts");
+	check(OTHER_CONTENT, ERR_UNSUPPORTED,
+	      "not have the content of the writer");
 }
 
 static void test_sight(void **state)

@@ -136,7 +136,7 @@ static void test_begin_fails(void **state)
 	peer_release(&p.peer);
 	assert_int_equal(upload(&p, absent, 1, NULL), ERR_PEER);
 	assert_string_equal(p.err.msg,
-			    "the store does not take uploads in parts");
+			    "the store does not support multipart uploads");
 	peer_release(&p.peer);
 	assert_int_equal(upload(&p, lost, 3, NULL), STORE_UNAVAILABLE);
 	assert_int_equal(p.peer.request_nr, 3);

@@ -148,7 +148,8 @@ static void test_replaced(void **state)
 	assert_int_equal(filestore_get(p.store, &got, NULL, "a", 4, &p.err),
 			 STORE_UNAVAILABLE);
 	assert_string_equal(got.data, "abc");
-	assert_string_equal(p.err.msg, "'a' has changed during reading");
+	assert_string_equal(p.err.msg,
+			    "'a' was changed while it was being read");
 	s3_peer_stop(&p);
 	assert_int_equal(p.peer.request_nr, ARRAY_NR(script));
 	assert_false(peer_got(&p.peer, 2, "range: "));
