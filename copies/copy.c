@@ -101,7 +101,9 @@ static int read_boot(struct buf *out, struct error *err)
 	while (!ret && out->len && out->data[out->len - 1] == '\n')
 		buf_set_len(out, out->len - 1);
 	if (!ret && !out->len)
-		ret = error_set(err, ERR_IO, "the system has no boot id");
+		ret = error_set(err, ERR_IO,
+				"the system has no boot id: "
+				"/proc/sys/kernel/random/boot_id is empty");
 	return ret;
 }
 

@@ -27,7 +27,7 @@ static int put_line(struct buf *out, const char *key, const char *value,
 		return 0;
 	if (!*value || !is_plain(value, strlen(value)))
 		return error_set(err, ERR_INVALID,
-				 "'%.200s' is no valid %s of a store", value,
+				 "'%.200s' is not a valid %s of a store", value,
 				 key);
 	return buf_printf(out, "%s %s\n", key, value) < 0 ? error_nomem(err)
 							  : 0;
@@ -137,7 +137,8 @@ int stored_origin_parse(struct stored_origin *out, const char *text, size_t len,
 		ret = 1;
 	if (ret > 0)
 		ret = error_set(err, ERR_CORRUPT,
-				"this is no file about the store of a cache");
+				"this is not a file that describes the store "
+				"of a cache");
 	else if (ret)
 		error_nomem(err);
 	if (ret)
@@ -191,7 +192,7 @@ int stored_marker_parse(struct stored_marker *out, const char *text, size_t len,
 		ret = take_fixed(&l, "") ? 0 : 1;
 	if (ret > 0)
 		ret = error_set(err, ERR_CORRUPT,
-				"this is no marker of a local copy");
+				"this is not a marker of a local copy");
 	else if (ret)
 		error_nomem(err);
 	if (!ret)

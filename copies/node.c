@@ -115,7 +115,7 @@ static int read_origin(struct stored_origin *origin, const char *dir,
 	if (ret == ERR_CORRUPT)
 		error_set(err, ret, "'%s' is damaged", path);
 	if (ret == ERR_MISSING)
-		error_set(err, ret, "'%s' is no cache of a store", dir);
+		error_set(err, ret, "'%s' is not the cache of a store", dir);
 	free(path);
 	buf_release(&text);
 	return ret;

@@ -104,7 +104,9 @@ static int fail(struct stored_push *push, int code, const char *meaning,
  */
 static void warn_behind(struct stored_push *push, const struct error *detail)
 {
-	fail(push, ERR_IO, "the local copy is behind", detail, NULL);
+	fail(push, ERR_IO,
+	     "the push succeeded, but the local copy was not updated", detail,
+	     NULL);
 }
 
 /*
@@ -245,9 +247,10 @@ static int fail_commit(struct stored_push *push, int result,
 			    detail, err);
 	case GENERATION_REF_CHANGED:
 	case GENERATION_BUSY:
-		return fail(push, ERR_DENIED,
-			    "other pushes were faster; push again", detail,
-			    err);
+		return fail(
+			push, ERR_DENIED,
+			"other pushes changed the repository first; push again",
+			detail, err);
 	case GENERATION_STORE_DOWN:
 		return fail(push, ERR_DENIED,
 			    "the store of the repository does not answer; "
@@ -260,10 +263,11 @@ static int fail_commit(struct stored_push *push, int result,
 			    "is unknown whether the refs were changed",
 			    detail, err);
 	case GENERATION_LOST:
-		return fail(push, ERR_DENIED,
-			    "the store has lost the repository, or is not the "
-			    "store that it was; this ref was not changed",
-			    detail, err);
+		return fail(
+			push, ERR_DENIED,
+			"the store has lost the repository, or was replaced by "
+			"another store; this ref was not changed",
+			detail, err);
 	case GENERATION_TOO_LATE:
 		return fail(push, ERR_DENIED,
 			    "the push took too long; this ref was not changed, "

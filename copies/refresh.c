@@ -109,8 +109,8 @@ int stored_refresh_download_with(const struct stored_refresh *r,
 	for (size_t i = 0; !ret && i < r->g->file_nr; i++)
 		if (!stored_layout_allows(r->g->files[i].path))
 			ret = error_set(err, ERR_CORRUPT,
-					"a generation cannot have the file "
-					"'%s'",
+					"a generation has the file '%s', which "
+					"is not allowed",
 					r->g->files[i].path);
 	if (!ret)
 		ret = stored_gather(&gather, err);

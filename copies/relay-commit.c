@@ -252,7 +252,9 @@ static void follow(void *ctx, struct generation *g)
 		ret = stored_copy_advance(copy, g, &why);
 	stored_copy_close(copy);
 	if (ret)
-		warn(r, "the local copy is behind", &why);
+		warn(r,
+		     "the push succeeded, but the local copy was not updated",
+		     &why);
 	keep_for_hint(r, g);
 }
 

@@ -51,7 +51,8 @@ static int answer(struct stored_relay *relay, struct relay_repository **used,
 	uint8_t kind;
 
 	if (!cursor_u8(&c, &kind))
-		return error_set(err, ERR_PEER, "an empty question");
+		return error_set(err, ERR_PEER,
+				 "a message to the relay is empty");
 	if (kind == RELAY_COMMIT)
 		return relay_commit(relay->commits, used, out, &c, err);
 	return relay_answer(out, relay->stores, ARRAY_NR(relay->stores), kind,

@@ -78,11 +78,10 @@ static bool is_young(const struct collection *c, int64_t mtime)
 static int check_mtime(const struct collection *c,
 		       const struct filestore_info *info)
 {
-	return info->mtime > 0
-		       ? 0
-		       : error_set(c->err, ERR_PEER,
-				   "the store does not tell when a file was "
-				   "written");
+	return info->mtime > 0 ? 0
+			       : error_set(c->err, ERR_PEER,
+					   "the store does not say when a file "
+					   "was written");
 }
 
 /*
@@ -290,8 +289,9 @@ static int note_record(struct collection *c, bool *is_live,
 	int ret = r->ret;
 
 	if (ret == STORE_ABSENT)
-		return error_set(c->err, ERR_CORRUPT,
-				 "a record of a repository is lost");
+		return error_set(
+			c->err, ERR_CORRUPT,
+			"the store has lost a record of the repository");
 	if (ret && c->err)
 		*c->err = r->err;
 	if (!ret)
@@ -468,8 +468,8 @@ int generation_collect(struct generation_garbage *out,
 	memset(out, 0, sizeof(*out));
 	if (options->grace < 1)
 		return error_set(err, ERR_INVALID,
-				 "the grace of a garbage collection must be a "
-				 "second at least");
+				 "the grace period of a garbage collection "
+				 "must be at least one second");
 	ret = generation_newest(&newest, place, 0, err);
 	if (!ret) {
 		number = newest.number;

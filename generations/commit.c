@@ -326,7 +326,8 @@ static void end_old(struct commit *c)
 		m->result = GENERATION_TOO_LATE;
 		m->is_done = true;
 		error_set(&m->err, ERR_PEER,
-			  "the change took longer than a session may");
+			  "the change took longer than the time limit of a "
+			  "session");
 	}
 }
 
@@ -567,7 +568,9 @@ static int make(struct commit *c)
 		if (ret < 0 || ret == GENERATION_STORE_DOWN)
 			return ret;
 	}
-	error_set(&c->err, ERR_PEER, "other writers were faster");
+	error_set(
+		&c->err, ERR_PEER,
+		"other writers changed the repository first, in each attempt");
 	return GENERATION_BUSY;
 }
 

@@ -80,8 +80,8 @@ static int parse_record(struct generation *out, const struct buf *bytes,
 	ret = generation_parse(out, bytes->data, bytes->len, name, err);
 	if (!ret && out->number != number) {
 		generation_release(out);
-		ret = error_set(err, ERR_CORRUPT, "%s has another number",
-				name);
+		ret = error_set(err, ERR_CORRUPT,
+				"%s has the number of another record", name);
 	}
 	return ret;
 }
@@ -339,7 +339,8 @@ static int find_from(struct search *s, uint64_t start, bool is_sure)
 		return ret;
 	if (is_sure)
 		return error_set(s->err, ERR_CORRUPT,
-				 "record %" PRIu64 " of a repository is lost",
+				 "the store has lost record %" PRIu64
+				 " of the repository",
 				 start);
 	return find_from(s, 0, true);
 }

@@ -88,7 +88,8 @@ static int append_start(struct buf *out, const char *start,
 
 	if (!is_repository(repository))
 		return error_set(err, ERR_INVALID,
-				 "'%.200s' is not a path of a repository",
+				 "'%.200s' is not a valid path of a repository "
+				 "in a store",
 				 repository);
 	/*
 	 * Check the length before quoting, so that little memory is needed.

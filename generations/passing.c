@@ -78,8 +78,9 @@ int generation_passed_print(struct buf *message, const char *repository,
 	int ret = 0;
 
 	if (change->drop_nr || change->drops_objects || change->tables_up_to)
-		return error_set(err, ERR_INVALID,
-				 "only the change of a push can be passed");
+		return error_set(
+			err, ERR_INVALID,
+			"only the change of a push can be passed to the relay");
 	ret = put_head(message, repository, change, session);
 	if (!ret)
 		ret = buf_append_be32(message, (uint32_t)change->upload_nr);
@@ -96,7 +97,8 @@ int generation_passed_print(struct buf *message, const char *repository,
 
 static int malformed(struct error *err)
 {
-	return error_set(err, ERR_PEER, "a change has no valid form");
+	return error_set(err, ERR_PEER,
+			 "a message with the change of a push is malformed");
 }
 
 static int take_text(char **out, struct cursor *c, struct error *err)

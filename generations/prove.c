@@ -75,7 +75,9 @@ int generation_prove(const struct generation_place *place,
 		error_set(err, ERR_MISSING,
 			  "the store does not have generation %" PRIu64
 			  " of the repository%s",
-			  known->number, is_there ? ", but another one" : "");
+			  known->number,
+			  is_there ? ", but another generation with this number"
+				   : "");
 	buf_release(&head);
 	return ret;
 }

@@ -32,7 +32,7 @@ static int check_refs(struct generation *scratch,
 
 		if (generation_find_update(scratch, r->ref))
 			return error_set(err, ERR_INVALID,
-					 "a change has ref '%.200s' twice",
+					 "a change sets ref '%.200s' twice",
 					 r->ref);
 		ret = generation_set_ref(scratch, 1, r->ref, r->after, err);
 	}
@@ -63,10 +63,11 @@ static int check_names(const struct generation *scratch, struct error *err)
 		}
 		free(name);
 		if (hit)
-			return error_set(err, ERR_INVALID,
-					 "a change sets ref '%.200s', and a "
-					 "ref that is a part of its name",
-					 u->ref);
+			return error_set(
+				err, ERR_INVALID,
+				"a change sets ref '%.200s', and also a ref "
+				"whose name is a directory of this name",
+				u->ref);
 	}
 	return 0;
 }
@@ -151,8 +152,8 @@ static int check_epoch(const struct generation *next,
 	    (change->drops_objects &&
 	     (!is_first || next->number - 1 != change->seen))) {
 		error_set(err, ERR_INVALID,
-			  "objects were dropped, or the repository changed "
-			  "while objects were to be dropped");
+			  "another writer removed objects, or the repository "
+			  "was changed while objects were being removed");
 		return GENERATION_EPOCH_CHANGED;
 	}
 	return 0;
@@ -306,8 +307,9 @@ static int check_ref(const struct generation *next,
 		ret = 0;
 	if (!ret && (!same || hit)) {
 		error_set(err, ERR_INVALID,
-			  same ? "ref '%.200s' cannot be created: another ref "
-				 "has a part of its name"
+			  same ? "ref '%.200s' cannot be created: its name "
+				 "conflicts with that of another ref, as 'a/b' "
+				 "does with 'a'"
 			       : "ref '%.200s' was changed by another writer",
 			  r->ref);
 		ret = GENERATION_REF_CHANGED;

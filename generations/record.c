@@ -352,7 +352,8 @@ int generation_print(struct buf *out, uint8_t *sha256,
 	int ret = fault ? ERR_INVALID : has_distinct_paths(g);
 
 	if (ret >= 0) {
-		fault = ret ? "a text is not allowed, or the record is too long"
+		fault = ret ? "a text has characters that are not allowed, or "
+			      "the record is too long"
 			    : "two files have the same path";
 		ret = ret ? 0 : ERR_INVALID;
 	}
@@ -665,7 +666,8 @@ int generation_add_file(struct generation *g,
 
 	if (!is_path(file->path) || generation_find_file(g, file->path))
 		return error_set(err, ERR_INVALID,
-				 "a generation cannot have the file '%.200s'",
+				 "the path '%.200s' is not allowed in a "
+				 "generation, or is in it twice",
 				 file->path);
 	if (mem_grow(&g->files, &g->file_alloc, g->file_nr + 1,
 		     sizeof(*g->files)) < 0 ||

@@ -98,7 +98,8 @@ static int note_entry(void *ctx, const struct filestore_entry *entry,
 	if (entry->info.size == x->file->size)
 		return 0;
 	return tell(l->c,
-		    "'%s' has %" PRIu64 " bytes in the store, not %" PRIu64,
+		    "'%s' has %" PRIu64 " bytes in the store, but %" PRIu64
+		    " in its generation",
 		    x->file->path, entry->info.size, x->file->size);
 }
 
@@ -212,7 +213,9 @@ static int check_parent(struct checking *c, struct generation *g)
 		return ret;
 	c->report->generation_nr++;
 	if (parent.number != number)
-		ret = tell_record(c, number, "the record has another number");
+		ret = tell_record(
+			c, number,
+			"the record has the number of another generation");
 	/*
 	 * The hash of a retired record differs from that of the record that it
 	 * replaced, so do not compare it.
@@ -220,7 +223,7 @@ static int check_parent(struct checking *c, struct generation *g)
 	else if (!parent.is_retired &&
 		 memcmp(sha256, g->parent, GENERATION_SHA256_LEN) != 0)
 		ret = tell_record(c, g->number,
-				  "the hash of its parent is wrong");
+				  "the record has a wrong hash of its parent");
 	generation_release(g);
 	*g = parent;
 	return ret ? ret : !g->is_retired;

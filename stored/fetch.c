@@ -69,8 +69,8 @@ int stored_result(int ret, const char *what, struct error *err)
 	    ret == STORE_CONFLICT)
 		return error_recode(err, ERR_IO);
 	if (ret > 0)
-		return error_set(err, ERR_IO, "'%s': the store refuses this",
-				 what);
+		return error_set(err, ERR_IO,
+				 "'%s': the store refused a request", what);
 	return ret;
 }
 

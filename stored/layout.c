@@ -103,8 +103,8 @@ static int put_files(const char *dir, const struct generation *g,
 	for (size_t i = 0; !ret && i < g->file_nr; i++) {
 		if (!stored_layout_allows(g->files[i].path))
 			return error_set(err, ERR_CORRUPT,
-					 "a generation cannot have the file "
-					 "'%s'",
+					 "a generation has the file '%s', "
+					 "which is not allowed",
 					 g->files[i].path);
 		if (stored_offer_is_remote(g->files[i].path))
 			continue;

@@ -81,7 +81,7 @@ static int parse(struct stored_side *out, struct cursor *c, struct error *err)
 	    memcmp(magic, MAGIC, strlen(MAGIC)) != 0)
 		return corrupt(err, "wrong signature");
 	if (!cursor_be32(c, &version) || !cursor_be32(c, &nr))
-		return corrupt(err, "the head is incomplete");
+		return corrupt(err, "the header is incomplete");
 	if (version != VERSION)
 		return error_set(err, ERR_UNSUPPORTED,
 				 "side bundle: unknown version %u",
@@ -127,7 +127,8 @@ int stored_side_verify(const struct stored_side *side, struct error *err)
 		hash_update(&hash, part->bytes, (size_t)part->size);
 		hash_final(&hash, &oid);
 		if (memcmp(oid.bytes, part->sha256, sizeof(part->sha256)) != 0)
-			ret = corrupt(err, "a file has another SHA-256");
+			ret = corrupt(err, "a file has another SHA-256 than "
+					   "its generation says");
 	}
 	hash_release(&hash);
 	return ret;
@@ -211,7 +212,8 @@ static int append_content(struct buf *out, const struct generation_upload *up,
 	if (ret)
 		return ret;
 	if (map.len != up->file.size)
-		ret = error_set(err, ERR_IO, "'%s' has changed meanwhile",
+		ret = error_set(err, ERR_IO,
+				"'%s' was changed while it was being uploaded",
 				up->local_path);
 	else if (buf_append(out, map.data, map.len) < 0)
 		ret = error_nomem(err);

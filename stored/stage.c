@@ -199,7 +199,9 @@ static int check_tip(void *ctx, const struct ref *ref)
 	return odb_has(t->odb, &ref->oid)
 		       ? 0
 		       : error_set(t->err, ERR_MISSING,
-				   "the object of '%s' is missing", ref->name);
+				   "the object that ref '%s' points to is "
+				   "missing",
+				   ref->name);
 }
 
 static int check_tips(struct making *m)

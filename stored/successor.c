@@ -265,8 +265,8 @@ static int judge(struct making *m, int ret)
 		return error_recode(m->err, ERR_IO);
 	case GENERATION_UNKNOWN:
 		return error_set(m->err, ERR_IO,
-				 "it is unknown whether the generation was "
-				 "made, see git store log: %s",
+				 "it is unknown whether the new generation was "
+				 "written, see git store log: %s",
 				 m->err ? m->err->msg : "");
 	default:
 		return ret;

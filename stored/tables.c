@@ -257,8 +257,8 @@ static int pass_record(struct visit *v, const struct reftable_ref *ref)
 	ret = append_value(&value, ref, v->t->algo, v->err);
 	if (!ret && (has_control(ref->name) || has_control(value.data)))
 		ret = error_set(v->err, ERR_CORRUPT,
-				"a table of refs has a name with control "
-				"characters");
+				"a reftable of the generation has a ref name "
+				"or a value with control characters");
 	if (!ret)
 		ret = v->fn(v->ctx, ref->name, value.data, v->err);
 	buf_release(&value);

@@ -151,7 +151,8 @@ static int put_update(struct stack *s, struct reftable_writer *writer,
 
 	if (!may_be_set(update->ref))
 		return error_set(err, ERR_CORRUPT,
-				 "a generation has a ref with the name '%s'",
+				 "a generation has a ref with the name '%s', "
+				 "which is not allowed",
 				 update->ref);
 	if (!value) {
 		ref.value = REFTABLE_DELETED;
@@ -163,9 +164,10 @@ static int put_update(struct stack *s, struct reftable_writer *writer,
 				s->repo->algo)) {
 		ret = peel(s, &ref, err);
 	} else {
-		return error_set(err, ERR_CORRUPT,
-				 "the value of '%s' is no id: '%s'",
-				 update->ref, value);
+		return error_set(
+			err, ERR_CORRUPT,
+			"the value of ref '%s' is not an object id: '%s'",
+			update->ref, value);
 	}
 	return ret ? ret : reftable_writer_add_ref(writer, &ref, err);
 }
@@ -269,7 +271,7 @@ static int open_repo(struct stack *s, const char *dir, struct error *err)
 	if (!ret && s->repo->ref_storage != REPO_REFS_REFTABLE)
 		ret = error_set(err, ERR_CORRUPT,
 				"the configuration of the generation does not "
-				"say that refs are tables");
+				"set extensions.refStorage to reftable");
 	if (!ret && buf_printf(&s->dir, "%s/reftable", dir) < 0)
 		ret = error_nomem(err);
 	return ret;

@@ -285,7 +285,7 @@ test_expect_success 'verify finds what is wrong' '
 	test_line_count 1 err && test_line_count 7 out &&
 	head -c 100 good/"${file#store/}" >"$file" &&
 	test_expect_code 1 git store verify "$store" full.git 2>err &&
-	grep "has 100 bytes in the store, not " err &&
+	grep "has 100 bytes in the store, but " err &&
 	cp good/"${file#store/}" "$file" && chmod +w "$file" &&
 	printf X | dd of="$file" bs=1 seek=50 conv=notrunc 2>dd &&
 	git store verify "$store" full.git &&

@@ -227,7 +227,7 @@ test_expect_success 'the hooks after a push see the objects if the copy is behin
 	done >"$HOOKS/post"
 	EOH
 	chmod +x hooks/* && push_refs "$one" main &&
-	grep "the local copy is behind" err &&
+	grep "the local copy was not updated" err &&
 	test_must_fail "$GIT" -C "$one" cat-file -e $(stock -C work rev-parse main) &&
 	echo commit >expect && test_cmp expect hooks/post &&
 	rm -f hooks/* && rmdir "$one/store-scratch" &&
@@ -290,7 +290,7 @@ test_expect_success 'an atomic push is all or nothing' '
 test_expect_success 'names in each others way' '
 	race "$two" main:refs/heads/dir/a &&
 	test_must_fail push_refs "$one" main:refs/heads/dir &&
-	grep "cannot be created: another ref has a part of its name" err &&
+	grep "cannot be created: its name conflicts" err &&
 	push_refs "$one" :dir/a main:dir && has dir main &&
 	has refs/heads/dir/a ""
 '

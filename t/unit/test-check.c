@@ -97,7 +97,7 @@ static void test_files(void **state)
 	assert_int_equal(f.report.wrong_nr, 0);
 	assert_finds(&f, true, "has another SHA-256");
 	storedrepo_damage(&f.s, storedrepo_file(&f.g, "objects/pack/"), 1);
-	assert_finds(&f, false, " bytes in the store, not ");
+	assert_finds(&f, false, " bytes in the store, but ");
 	storedrepo_delete(&f.s, storedrepo_file(&f.g, "objects/pack/"));
 	assert_finds(&f, false, " is not in the store");
 	assert_finds(&f, true, " is not in the store");
@@ -222,7 +222,8 @@ static void test_chain(void **state)
 
 	fixture_init(&f);
 	replace_first(&f, NULL);
-	assert_finds(&f, false, "generation 2: the hash of its parent");
+	assert_finds(&f, false,
+		     "generation 2: the record has a wrong hash of its parent");
 	replace_first(&f, "nonsense\n");
 	assert_finds(&f, false, "generation 1: ");
 	assert_int_equal(

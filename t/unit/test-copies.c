@@ -282,8 +282,8 @@ static void back_up(struct served *s)
  */
 static void test_restored(void **state)
 {
-	static const char another[] = "the store does not have generation 2 of "
-				      "the repository, but another one";
+	static const char another[] =
+		"of the repository, but another generation with this number";
 	struct served s;
 
 	served_init(&s, 0, 0);

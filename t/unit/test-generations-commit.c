@@ -316,8 +316,7 @@ static void test_lost(void **state)
 	/* The store has another generation (version) with the same number. */
 	r.base.token[0] ^= 1;
 	assert_int_equal(begin(&r, &change, &err), GENERATION_LOST);
-	assert_string_equal(err.msg, "the store does not have generation 2 of "
-				     "the repository, but another one");
+	assert_non_null(strstr(err.msg, ", but another generation with this"));
 	r.base.token[0] ^= 1;
 
 	/* A retired record has no token: r.base.parent is compared instead. */
@@ -554,7 +553,7 @@ static void test_busy(void **state)
 	r.record_puts = 0;
 	assert_int_equal(push(&r, &r.base, "main", "1", "2", &err),
 			 GENERATION_BUSY);
-	assert_string_equal(err.msg, "other writers were faster");
+	assert_non_null(strstr(err.msg, "other writers changed"));
 	assert_int_equal(r.record_puts, GENERATION_TRIES);
 	expect(&r, "main", "1");
 	assert_true(r.host.slept_ns > 0);

@@ -108,9 +108,10 @@ static void test_other(void **state)
 	k.g.token[3] ^= 1;
 	assert_int_equal(prove(&k, &nr), STORE_ABSENT);
 	assert_int_equal(nr, 2);
-	assert_string_equal(k.err.msg,
-			    "the store does not have generation 2 of the "
-			    "repository, but another one");
+	assert_string_equal(
+		k.err.msg,
+		"the store does not have generation 2 of the "
+		"repository, but another generation with this number");
 	k.g.token[3] ^= 1;
 	k.g.number = 3;
 	assert_int_equal(prove(&k, &nr), STORE_ABSENT);

@@ -206,7 +206,7 @@ static void test_errors(void **state)
 	start(&f);
 	unsetenv("AWS_SECRET_ACCESS_KEY");
 	assert_true(open_offers(&f, &offers, "https") < 0);
-	assert_non_null(strstr(f.err.msg, "no keys"));
+	assert_non_null(strstr(f.err.msg, "no access keys"));
 	setenv("AWS_SECRET_ACCESS_KEY", "the-secret", 1);
 	tmprepo_write(&f.t, COPY "/" STORED_OFFER_LIST, "x");
 	assert_int_equal(open_offers(&f, &offers, "https"), ERR_CORRUPT);

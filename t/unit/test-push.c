@@ -130,9 +130,10 @@ static void test_races(void **state)
 	session_set(&s, "refs/heads/race", NULL);
 	assert_int_equal(session_commit(&s), 0);
 	assert_int_equal(ref_transaction_get(s.tx, 0)->result, REF_OLD_DIFFERS);
-	assert_string_equal(ref_transaction_get(s.tx, 0)->error,
-			    "ref 'refs/heads/a' cannot be created: another ref "
-			    "has a part of its name");
+	assert_string_equal(
+		ref_transaction_get(s.tx, 0)->error,
+		"ref 'refs/heads/a' cannot be created: its name conflicts with "
+		"that of another ref, as 'a/b' does with 'a'");
 	assert_int_equal(ref_transaction_get(s.tx, 1)->result, REF_OK);
 	assert_int_equal(ref_transaction_get(s.tx, 2)->result, REF_OLD_DIFFERS);
 	assert_string_equal(
