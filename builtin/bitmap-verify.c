@@ -46,10 +46,12 @@ static void tell_unused(const struct error *why)
 {
 	if (why->code == ERR_UNSUPPORTED)
 		fprintf(stderr,
-			"note: %s; unused, the next repack replaces it\n",
+			"note: %s; this file is not used, and the next repack "
+			"replaces it\n",
 			why->msg);
 	else
-		builtin_warn("%s; unused, the next repack replaces it",
+		builtin_warn("%s; this file is not used, and the next repack "
+			     "replaces it",
 			     why->msg);
 }
 

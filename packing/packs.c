@@ -69,7 +69,7 @@ static int place_of(const struct pack_rev **rev, uint32_t *pack_pos,
 	if (pack_rev_find(*rev, off, pack_pos))
 		return 0;
 	return error_set_at(err, ERR_CORRUPT, pack->path, off,
-			    "two objects are at one place");
+			    "two objects have the same offset");
 }
 
 int packs_stored(struct packs_stored *stored, const struct packs *p,
@@ -115,8 +115,9 @@ int packs_base(uint32_t *base_idx_pos, const struct packs *p, uint32_t pack_nr,
 	if (!pack_rev_find_before(rev, pack_pos,
 				  stored->off - stored->entry.base_distance,
 				  &pack_pos))
-		return error_set_at(err, ERR_CORRUPT, pack->path, stored->off,
-				    "delta base is no object");
+		return error_set_at(
+			err, ERR_CORRUPT, pack->path, stored->off,
+			"no object begins at the offset of the delta base");
 	*base_idx_pos = pack_rev_idx_pos(rev, pack_pos);
 	return 1;
 }

@@ -230,7 +230,8 @@ static int find_base(const struct reuse *u, uint32_t pack_pos, uint64_t off,
 					  &base_pack_pos))
 			return error_set_at(err, ERR_CORRUPT,
 					    u->part->pack->path, off,
-					    "delta base is no object");
+					    "no object begins at the offset of "
+					    "the delta base");
 		idx_pos = pack_rev_idx_pos(rev, base_pack_pos);
 	} else if (!pack_idx_find(idx, entry->base_oid, &idx_pos) ||
 		   !pack_rev_find(rev, pack_idx_offset(idx, idx_pos),

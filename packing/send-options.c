@@ -125,7 +125,8 @@ static int load_strategy(struct packing_send_options *options,
 		return ret;
 	if (name && bitmap_strategy_parse(&options->strategy, name) < 0)
 		return error_set(err, ERR_INVALID,
-				 "gitreach.bitmapStrategy: '%s' is none", name);
+				 "bad value of gitreach.bitmapStrategy: '%s'",
+				 name);
 	return 0;
 }
 

@@ -813,7 +813,9 @@ static int verify_copy(const struct kept_delta *row, struct odb_reader *reader,
 		return error_nomem(err);
 	oid_to_hex(hex, &row->target, odb->algo);
 	return ret < 0 ? error_set(err, ERR_CORRUPT,
-				   "info/deltas: wrong copy of %s", hex)
+				   "info/deltas: the stored copy of object %s "
+				   "is wrong",
+				   hex)
 		       : ret;
 }
 
@@ -852,7 +854,9 @@ static int verify_row(const struct kept_delta *row, struct odb_reader *reader,
 		return error_nomem(err);
 	oid_to_hex(hex, &row->target, odb->algo);
 	return ret < 0 ? error_set(err, ERR_CORRUPT,
-				   "info/deltas: wrong delta of %s", hex)
+				   "info/deltas: the stored delta of object %s "
+				   "is wrong",
+				   hex)
 		       : 1;
 }
 

@@ -582,11 +582,12 @@ static int check_islands(struct pack_job *job, struct error *err)
 
 	if (idle)
 		error_set(&job->warning, ERR_INVALID,
-			  "repack.tipIsland: '%s' names no ref", idle);
+			  "repack.tipIsland: no ref matches '%s'", idle);
 	else if (job->options->delta_islands && core &&
 		 job->islands.core == ISLANDS_NO_CORE)
 		error_set(&job->warning, ERR_INVALID,
-			  "pack.islandCore: no ref is in an island '%s'", core);
+			  "pack.islandCore: no ref is in the island '%s'",
+			  core);
 	return ret;
 }
 

@@ -231,8 +231,8 @@ static int verify_answer(const struct preparing *p, const struct prepared *file,
 	oid_to_hex(hex, &answer->plain.checksum, p->odb->algo);
 	return ret ? 0
 		   : error_set(err, ERR_CORRUPT,
-			       "%s: the prepared answer that ends with %s is "
-			       "wrong",
+			       "%s: the prepared answer with the pack checksum "
+			       "%s is wrong",
 			       p->pack->pack->name, hex);
 }
 
@@ -275,8 +275,8 @@ static int verify_wants_of(const struct prepared *file,
 		return 0;
 	oid_to_hex(hex, &answer->plain.checksum, file->algo);
 	return error_set(err, ERR_CORRUPT,
-			 "info/prepared-wants: the prepared answer that ends "
-			 "with %s has other wants",
+			 "info/prepared-wants: the wants of the prepared "
+			 "answer with the pack checksum %s are wrong",
 			 hex);
 }
 

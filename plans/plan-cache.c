@@ -570,7 +570,9 @@ static int send_ready(struct plan_entry *e, bool has_waited,
 				      err);
 
 	if (!ret)
-		return bypass(q, "what the plan lacks is not elsewhere now",
+		return bypass(q,
+			      "objects that the plan leaves out are no longer "
+			      "published",
 			      sink, report, err);
 	if (ret > 0)
 		ret = plan_send(&e->plan, sink, err);

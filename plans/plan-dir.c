@@ -413,15 +413,18 @@ static int find(struct plan_claim *claim, struct plan *plan,
 		if (load(plan, report, claim->dir, claim->key, odb))
 			return 1;
 		if (ret < 0)
-			claim->reason = "the plan directory has no locks";
+			claim->reason = "the locks of the plan directory "
+					"cannot be taken";
 		else if (slot_has(claim, SLOT_REFUSED))
-			claim->reason = "an equal plan was not stored";
+			claim->reason =
+				"the plan of an equal request was not stored";
 		if (ret > 0 || claim->reason)
 			break;
 		*has_waited = true;
 		ret = wait_for(claim, &w, progress, err);
 		if (!ret)
-			claim->reason = "another process is slow to make it";
+			claim->reason = "another process took too long to make "
+					"the plan";
 		if (ret <= 0)
 			break;
 	}
@@ -507,7 +510,7 @@ void plan_claim_store(struct plan_claim *claim, const struct plan *plan,
 	if (is_worth_it(claim, plan, plan_file_len(plan, 0, odb->algo)))
 		claim->reason = plan_file_print(&bytes, claim->key, plan,
 						report, odb, NULL) < 0
-					? "the plan has no file"
+					? "the plan cannot be written as a file"
 					: plan_dir_store(claim->dir, claim->key,
 							 bytes.data, bytes.len,
 							 claim->locks);

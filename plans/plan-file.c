@@ -63,7 +63,7 @@ static bool take_report(struct packing_report *r, struct cursor *c,
 		return false;
 	r->strategy = strategies[strategy];
 	if (!r->used_bitmap)
-		r->no_bitmap = "an equal request was answered without one";
+		r->no_bitmap = "an equal request was answered without bitmaps";
 	return cursor_be32(c, &r->objects) && cursor_be32(c, &r->deltas) &&
 	       cursor_be32(c, &r->reused) &&
 	       cursor_be32(c, &r->reused_deltas) &&
@@ -272,7 +272,8 @@ int plan_file_resolve(struct plan *plan, const struct plan_file *file,
 	    put_absent(&plan->absent, file) < 0)
 		ret = error_nomem(err);
 	else if (file->algo != odb->algo)
-		ret = error_set(err, ERR_MISSING, "the plan has another hash");
+		ret = error_set(err, ERR_MISSING,
+				"the plan has another hash function");
 	for (uint32_t i = 0; !ret && i < file->pack_nr; i++) {
 		packs[i] = find_pack(file, i, odb, err);
 		ret = packs[i] ? 0 : error_recorded(err, ERR_MISSING);

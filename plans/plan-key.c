@@ -115,7 +115,7 @@ static const char *refuse(const struct plan_question *q)
 	if (!r->want_nr)
 		return "nothing is wanted";
 	if (packing_has_packs(r->elsewhere) && !r->elsewhere->identify)
-		return "the packs that are elsewhere are unknown";
+		return "the published packs are unknown";
 	if (r->promised_missing)
 		return "missing objects are promised";
 	/*
@@ -176,7 +176,7 @@ static int put_request(struct hash_ctx *h, const char **reason,
 	ret |= put_filter(h, r->filter);
 	if (ret)
 		return error_nomem(err);
-	*reason = "there are too many packs elsewhere";
+	*reason = "there are too many published packs";
 	ret = put_elsewhere(h, q, err);
 	if (ret <= 0 || !r->tags.each)
 		return ret;

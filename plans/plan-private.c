@@ -126,8 +126,8 @@ int plan_private_open(struct plan_private *p, const char *parent,
 	}
 	if (ret > 0)
 		ret = error_set(err, ERR_IO,
-				"other processes remove the directories of "
-				"plans in '%s'",
+				"other processes keep removing the new "
+				"directories of plans in '%s'",
 				parent);
 	if (ret < 0)
 		plan_private_close(p);

@@ -44,7 +44,7 @@ static int parse(struct kept_deltas *k, struct error *err)
 		return corrupt(k, "not a file of kept deltas", err);
 	if (p[4] != VERSION)
 		return error_set(err, ERR_UNSUPPORTED,
-				 "%s: written by another version (%u)",
+				 "%s: unknown version %u of the format",
 				 k->name.data, p[4]);
 	if (p[5] != (uint8_t)k->algo)
 		return corrupt(k, "wrong hash function", err);
@@ -140,7 +140,7 @@ int kept_deltas_get(struct kept_delta *out, const struct kept_deltas *k,
 	uint32_t len = load_be32(numbers + 16), crc;
 
 	if (off > end || len > end - off)
-		return corrupt(k, "a delta is not in the file", err);
+		return corrupt(k, "a delta is outside of the file", err);
 	crc = pack_crc32(0, p, row_len(k) - CRC_LEN);
 	if (pack_crc32(crc, k->bytes + off, len) != load_be32(numbers + 20))
 		return corrupt(k, "a delta has a wrong CRC", err);

@@ -110,7 +110,7 @@ static int parse_repeat(struct parsing *g, struct prepared_tree *tree)
 		return ends_within(g, "a repeated object");
 	if (repeat->paths < 2 || repeat->paths > INT32_MAX ||
 	    (tree->repeat_nr && repeat->idx_pos <= repeat[-1].idx_pos))
-		return corrupt(g, "wrong repeated object");
+		return corrupt(g, "malformed record of a repeated object");
 	g->repeat_nr++;
 	tree->repeat_nr++;
 	return 0;
@@ -187,7 +187,7 @@ static int parse_answer(struct parsing *g, struct prepared_answer *answer)
 	if (!ret)
 		ret = ewah_view_parse(&answer->along, &g->c, g->err);
 	if (!ret && answer->along.bits > g->p->tag_nr)
-		ret = corrupt(g, "a tag comes along that is not listed");
+		ret = corrupt(g, "an answer includes a tag that is not listed");
 	return ret ? ret : parse_tree(g, answer);
 }
 
@@ -202,8 +202,8 @@ static int parse_header(struct parsing *g, uint16_t *nr)
 		return corrupt(g, "not a file of prepared answers");
 	if (start[4] != VERSION)
 		return error_set(g->err, ERR_UNSUPPORTED,
-				 "%s: written by another version (%u)", g->name,
-				 start[4]);
+				 "%s: unknown version %u of the format",
+				 g->name, start[4]);
 	if (start[5] != (uint8_t)p->algo)
 		return corrupt(g, "wrong hash function");
 	if (!cursor_be16(&g->c, nr) || !cursor_be32(&g->c, &p->tag_nr) ||

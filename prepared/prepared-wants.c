@@ -91,8 +91,8 @@ static int parse(struct parsing *g)
 		return corrupt(g, "not a file of wants");
 	if (start[4] != VERSION)
 		return error_set(g->err, ERR_UNSUPPORTED,
-				 "%s: written by another version (%u)", g->name,
-				 start[4]);
+				 "%s: unknown version %u of the format",
+				 g->name, start[4]);
 	if (start[5] != (uint8_t)w->algo)
 		return corrupt(g, "wrong hash function");
 	if (!cursor_be16(&g->c, &nr) || !cursor_be32(&g->c, &w->id_nr) ||

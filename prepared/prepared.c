@@ -91,7 +91,8 @@ int prepared_open(struct prepared *p, const struct odb *odb, size_t dir_nr,
 		ret = fits_pack(p)
 			      ? 1
 			      : error_set(err, ERR_CORRUPT,
-					  "%s: not of its pack", path.data);
+					  "%s: does not belong to its pack",
+					  path.data);
 out:
 	buf_release(&path);
 	if (ret <= 0)

@@ -84,7 +84,7 @@ test_expect_success 'repack.tipIsland names other tips, or none' '
 	test $(crossing "$repo" HEAD) -gt 0 &&
 	stock -C side.git config repack.tipIsland refs/heads/nosuch &&
 	"$GIT" -C side.git repack -adq 2>err &&
-	echo "warning: repack.tipIsland: .refs/heads/nosuch. names no ref" \
+	echo "warning: repack.tipIsland: no ref matches .refs/heads/nosuch." \
 		>expect && grep -f expect err && test_line_count 1 err &&
 	stock -C side.git config --add repack.tipIsland false &&
 	"$GIT" -C side.git repack -adq 2>err && ! test -s err

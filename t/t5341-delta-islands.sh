@@ -141,7 +141,7 @@ test_expect_success 'pack.islandCore that names no island is a warning' '
 	"$GIT" -C core.git repack -adqi 2>err && ! test -s err &&
 	stock -C core.git config --add pack.islandCore nosuch &&
 	"$GIT" -C core.git repack -adqi 2>err &&
-	grep "^warning: pack.islandCore: no ref is in an island .nosuch." err
+	grep "^warning: pack.islandCore: no ref is in the island .nosuch." err
 '
 
 test_expect_success 'repack.useDeltaIslands, and --no-delta-islands' '

@@ -333,7 +333,7 @@ left_alone () {
 	strategy_of walk &&
 	"$GIT" -C r.git bitmap verify >out 2>err &&
 	! grep info/prepared out &&
-	grep "$1; unused, the next repack replaces it$" err &&
+	grep "$1; this file is not used, and the next repack replaces it$" err &&
 	test_line_count 1 err &&
 	"$GIT" -C r.git repack -adbq &&
 	cmp r.git/objects/info/prepared saved-answers
@@ -343,7 +343,7 @@ test_expect_success 'a file of another version is ignored' '
 	chmod u+w r.git/objects/info/prepared &&
 	printf "\002" | dd of=r.git/objects/info/prepared bs=1 seek=4 \
 		conv=notrunc 2>dd &&
-	left_alone "^note: .*info/prepared: written by another version (2)"
+	left_alone "^note: .*info/prepared: unknown version 2 of the format"
 '
 
 test_expect_success 'a truncated file of prepared answers is ignored' '

@@ -154,7 +154,7 @@ test_expect_success 'verify notices a wrong copy with a right CRC' '
 	open(sys.argv[2], "wb").write(data)
 	PYTHON
 	test_expect_code 1 "$GIT" -C r.git bitmap verify 2>err &&
-	grep "info/deltas: wrong copy of [0-9a-f]*$" err
+	grep "info/deltas: the stored copy of object [0-9a-f]* is wrong$" err
 '
 
 test_done

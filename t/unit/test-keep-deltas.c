@@ -157,7 +157,7 @@ static void verify_finds_wrong_deltas(void **state)
 			cases[i].code);
 		assert_int_equal(checked, cases[i].checked);
 		assert_true(!cases[i].code ||
-			    strstr(err.msg, "wrong delta of"));
+			    strstr(err.msg, "the stored delta of object"));
 		keptrepo_release(&k);
 	}
 }

@@ -329,9 +329,9 @@ static void test_no_key(void **state)
 	k.request.want_nr = 0;
 	assert_no_key(&k, "nothing is wanted");
 	k.request.elsewhere = &elsewhere;
-	assert_no_key(&k, "the packs that are elsewhere are unknown");
+	assert_no_key(&k, "the published packs are unknown");
 	k.request.elsewhere = &many;
-	assert_no_key(&k, "there are too many packs elsewhere");
+	assert_no_key(&k, "there are too many published packs");
 	k.request.promised_missing = true;
 	assert_no_key(&k, "missing objects are promised");
 	k.options.check_reused = true;

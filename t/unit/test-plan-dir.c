@@ -247,7 +247,8 @@ static void test_too_large(void **state)
 	ask(&a, &b, 1);
 	assert_int_equal(a.ret, 0);
 	assert_int_equal(a.claim.locks, -1);
-	assert_string_equal(a.claim.reason, "an equal plan was not stored");
+	assert_string_equal(a.claim.reason,
+			    "the plan of an equal request was not stored");
 	end(&a);
 	ask(&a, &b, 2);
 	plan_claim_give_up(&a.claim);
@@ -420,8 +421,9 @@ static void test_unwritable(void **state)
 		struct asker a = {0};
 
 		ask(&a, &b, 1);
-		assert_string_equal(a.claim.reason,
-				    "an equal plan was not stored");
+		assert_string_equal(
+			a.claim.reason,
+			"the plan of an equal request was not stored");
 		end(&a);
 	}
 	buf_release(&path);
@@ -601,7 +603,7 @@ static void test_stalled_maker(void **state)
 	assert_true(a.has_waited);
 	assert_int_equal(a.claim.locks, -1);
 	assert_string_equal(a.claim.reason,
-			    "another process is slow to make it");
+			    "another process took too long to make the plan");
 	end(&a);
 	/*
 	 * A process that makes a plan (cached response) does not block requests

@@ -789,7 +789,7 @@ static void wrong_wants(void **state)
 	tmprepo_write_len(&p.r.t, "objects/info/prepared-wants", bytes.data,
 			  bytes.len);
 	assert_int_equal(verify(&p, &nr, &err), ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "other wants"));
+	assert_non_null(strstr(err.msg, "the wants of the prepared answer"));
 	prepared_wants_close(&w);
 	buf_release(&bytes);
 	preparedrepo_release(&p);
