@@ -223,7 +223,7 @@ static int set_commit(struct build *b, uint32_t c, struct error *err)
 
 	if (!ret && b->order[c] >= b->in->commit_nr)
 		return error_set(err, ERR_MISSING,
-				 "a commit that was not enumerated");
+				 "a commit was not enumerated");
 	if (ret < 0)
 		return ret;
 	list = &b->in->lists->lists[b->order[c]];

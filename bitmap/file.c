@@ -505,7 +505,8 @@ static int next_link(struct bitmap_row *row, const struct bitmap_file *f,
 		return corrupt(f, off, "XOR row out of range", err);
 	*row = own_row(f, row->xor_row);
 	if (row->idx_pos >= f->object_nr)
-		return corrupt(f, row->off, "bitmap of an object out of range",
+		return corrupt(f, row->off,
+			       "the object number of a bitmap is out of range",
 			       err);
 	/*
 	 * An entry is XORed only with an earlier entry, so there are no cycles.

@@ -98,7 +98,8 @@ int bitmap_space_obj_of_bit(uint32_t *obj_pos, const struct bitmap_space *space,
 	if (bitmap_space_obj(space, idx_pos, obj_pos))
 		return 0;
 	return error_set(err, ERR_CORRUPT,
-			 "%s: object %s is not in the pack the midx names",
+			 "%s: object %s is not in the pack that this "
+			 "multi-pack-index names",
 			 space->midx->path,
 			 oid_raw_to_hex(hex, bitmap_space_id(space, idx_pos),
 					space->odb->algo));

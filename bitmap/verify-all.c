@@ -82,9 +82,10 @@ static int check_order(const struct verify *v, uint32_t row, struct error *err)
 	uint32_t at = bitmap_file_row(v->file, row).idx_pos;
 
 	if (at >= v->file->object_nr)
-		return error_set(err, ERR_CORRUPT,
-				 "%s: bitmap of an object out of range",
-				 v->file->name);
+		return error_set(
+			err, ERR_CORRUPT,
+			"%s: the object number of a bitmap is out of range",
+			v->file->name);
 	if (!is_first(v->file, row) &&
 	    bitmap_file_row(v->file, row - 1).idx_pos >= at)
 		return error_set(err, ERR_CORRUPT,
@@ -124,9 +125,10 @@ static int take_member(struct verify *v, struct bitmap_group *group, size_t bit,
 	uint32_t idx_pos;
 
 	if (bit >= v->file->object_nr)
-		return error_set(err, ERR_CORRUPT,
-				 "%s: commit of a pseudo-merge out of range",
-				 v->file->name);
+		return error_set(
+			err, ERR_CORRUPT,
+			"%s: the commit of a pseudo-merge is out of range",
+			v->file->name);
 	idx_pos = bitmap_space_idx_pos(&v->space, (uint32_t)bit);
 	return add_commit(v, idx_pos, &group->commits[group->nr++], err);
 }
@@ -331,12 +333,13 @@ static int wrong_type(const struct bitmap_file *file, struct bitmap_space space,
 	uint32_t idx_pos = bitmap_space_idx_pos(&space, bit);
 	char hex[OID_MAX_HEX_LEN + 1];
 
-	return error_set(err, ERR_CORRUPT,
-			 "%s: type bitmaps are wrong about object %s, a %s",
-			 file->name,
-			 oid_raw_to_hex(hex, bitmap_space_id(&space, idx_pos),
-					file->algo),
-			 object_type_name(type));
+	return error_set(
+		err, ERR_CORRUPT,
+		"%s: the type bitmaps do not say that object %s is a %s",
+		file->name,
+		oid_raw_to_hex(hex, bitmap_space_id(&space, idx_pos),
+			       file->algo),
+		object_type_name(type));
 }
 
 /* Verifies the type bitmaps for the objects of one pack. */

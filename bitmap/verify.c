@@ -106,9 +106,10 @@ int bitmap_verify_commit(uint32_t *commit_nr, const struct bitmap_file *file,
 	int ret;
 
 	if (idx_pos >= file->object_nr)
-		return error_set(err, ERR_CORRUPT,
-				 "%s: bitmap of an object out of range",
-				 file->name);
+		return error_set(
+			err, ERR_CORRUPT,
+			"%s: the object number of a bitmap is out of range",
+			file->name);
 	if (objspace_add(&w->space, bitmap_space_id(space, idx_pos), &obj_pos) <
 		    0 ||
 	    history_add(&w->history, obj_pos, commit_nr) < 0)

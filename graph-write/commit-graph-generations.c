@@ -29,7 +29,7 @@ static int push(struct walker *w, uint32_t record)
 	 */
 	if (w->nr >= w->l->nr)
 		return error_set(w->err, ERR_CORRUPT,
-				 "commits that are their own ancestors");
+				 "a commit is its own ancestor");
 	if (mem_grow(&w->stack, &w->alloc, w->nr + 1, sizeof(*w->stack)) < 0)
 		return error_nomem(w->err);
 	w->stack[w->nr++] = (struct frame){record, 0};
@@ -69,7 +69,8 @@ static int get_parent(struct walker *w, uint32_t graph_pos,
 	}
 	if (graph_pos - l->below_nr >= l->nr)
 		return error_set(w->err, ERR_CORRUPT,
-				 "a parent outside of the commit-graph");
+				 "a commit has a parent that is not in the "
+				 "commit-graph");
 	r = &l->records[graph_pos - l->below_nr];
 	if (!r->generation)
 		return push(w, graph_pos - l->below_nr);

@@ -94,7 +94,8 @@ static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 
 		if (idx_pos >= below->file.object_nr)
 			return error_set(err, ERR_CORRUPT,
-					 "%s: bitmap of an object out of range",
+					 "%s: the object number of a bitmap is "
+					 "out of range",
 					 below->path);
 		if (!bitmap_file_find(&below->file, idx_pos, &used) ||
 		    used != row)

@@ -98,7 +98,8 @@ static void wrong_types(void **state)
 	file.types[BITMAP_TREES] = b.pb->file.types[BITMAP_BLOBS];
 	file.types[BITMAP_BLOBS] = b.pb->file.types[BITMAP_TREES];
 	assert_int_equal(bitmap_verify_types(&file, space, &err), ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "type bitmaps are wrong about object"));
+	assert_non_null(
+		strstr(err.msg, "the type bitmaps do not say that object"));
 	bitmaprepo_close(&b);
 	randrepo_release(&r);
 }
