@@ -37,8 +37,7 @@ static int open_by_path(struct forking *f, const char *name, struct error *err)
 	if (!ret)
 		ret = error_set(
 			err, ERR_INVALID,
-			"'%s' is in no network; 'git network add' it to "
-			"one first",
+			"'%s' is not in a network; run 'git network add' first",
 			f->source->git_dir);
 	if (ret > 0)
 		ret = network_open(&f->network, store, err);
@@ -70,13 +69,15 @@ static int check_source(const struct forking *f, struct error *err)
 	if (!entry)
 		return ERR_MISSING;
 	if (entry->state != NETWORK_MEMBER)
-		return error_set(err, ERR_INVALID, "member %u is %s", entry->id,
-				 network_state_name(entry->state));
+		return error_set(err, ERR_INVALID,
+				 "member %u is in the state '%s': another "
+				 "operation runs or was interrupted",
+				 entry->id, network_state_name(entry->state));
 	ret = network_link_check(&link, f->network, f->source, err);
 	if (!ret && link != NETWORK_LINK_STORE)
 		ret = error_set(err, ERR_INVALID,
-				"member %u, '%s', does not borrow from the "
-				"store alone",
+				"member %u, '%s': its objects/info/alternates "
+				"must list the store and nothing else",
 				entry->id, f->source->git_dir);
 	return ret;
 }

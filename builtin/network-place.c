@@ -23,9 +23,9 @@ int network_place_open(struct network **out, struct builtin_env *env)
 		return code;
 	ret = network_find(&store, env->repo, &err);
 	if (!ret)
-		return builtin_die("'%s' is in no network; see 'git network "
-				   "init'",
-				   env->repo->git_dir);
+		return builtin_die(
+			"'%s' is not in a network; see 'git network init'",
+			env->repo->git_dir);
 	if (ret > 0)
 		ret = network_open(out, store, &err);
 	free(store);

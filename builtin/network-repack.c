@@ -50,8 +50,9 @@ static int run(struct network *network, struct network_repack *options,
 		builtin_warn("%s", report.store.warning.msg);
 	if (!quiet)
 		printf("%" PRIu32 " members, %" PRIu32 " objects, %" PRIu32
-		       " bitmaps, %" PRIu32 " objects that no member "
-		       "reaches, %" PRIu32 " packs dropped by members\n",
+		       " bitmaps, %" PRIu32
+		       " objects that no member reaches, %" PRIu32
+		       " packs removed from members\n",
 		       report.member_nr, report.store.object_nr,
 		       report.store.bitmap_nr, report.store.cruft_nr,
 		       report.pack_nr);

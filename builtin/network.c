@@ -107,7 +107,7 @@ int cmd_network(int argc, const char **argv, struct builtin_env *env)
 	};
 
 	if (forbidden_variable())
-		return builtin_die("%s must not be set here",
+		return builtin_die("%s must not be set for git network",
 				   forbidden_variable());
 	return subcommand_run(subcommands, usage_text, argc, argv, env);
 }

@@ -69,13 +69,15 @@ static int check(const struct deleting *d, const struct repo *repo)
 		return ret;
 	if (link == NETWORK_LINK_OTHER ||
 	    (link == NETWORK_LINK_NONE && d->state == NETWORK_MEMBER))
-		return error_set(d->err, ERR_INVALID,
-				 "'%s' does not borrow from the store; it is "
-				 "not deleted",
-				 d->path.data);
+		return error_set(
+			d->err, ERR_INVALID,
+			"'%s' is not deleted: its objects/info/alternates must "
+			"list the store and nothing else",
+			d->path.data);
 	if (!repo->is_bare || strcmp(repo->git_dir, repo->common_dir) != 0)
 		return error_set(d->err, ERR_INVALID,
-				 "'%s' has a work tree; it can only leave",
+				 "'%s' is not deleted, because it has a work "
+				 "tree; use git network leave",
 				 d->path.data);
 	return 1;
 }

@@ -127,8 +127,8 @@ static int choose_id(struct forking *f, const char *path)
 
 	if (entry && entry->state != NETWORK_FORKING)
 		return error_set(f->err, ERR_INVALID,
-				 "member %u is registered at '%s'; delete it "
-				 "first",
+				 "member %u is registered at '%s'; run git "
+				 "network delete first",
 				 entry->id, f->path);
 	if (!entry) {
 		ret = check_free(f);
@@ -144,8 +144,7 @@ static int choose_id(struct forking *f, const char *path)
 			   false, f->err);
 	if (ret == ERR_DENIED)
 		return error_set(f->err, ERR_DENIED,
-				 "'%s' is being made by somebody else",
-				 f->path);
+				 "another process is making '%s'", f->path);
 	return ret < 0 ? ret
 		       : network_edit_save(f->network, f->network->fsync,
 					   f->err);

@@ -48,8 +48,8 @@ int network_member_open(struct repo **out, const struct network *network,
 				path.data);
 	if (ret == ERR_MISSING)
 		error_set(err, ERR_MISSING,
-			  "member %u is not at '%s'; if it is gone for good, "
-			  "delete it",
+			  "member %u: there is no repository at '%s'; if it "
+			  "was removed for good, run git network delete",
 			  entry->id, path.data);
 	if (ret < 0) {
 		repo_close(*out);

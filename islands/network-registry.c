@@ -135,9 +135,7 @@ static int parse_head(struct network_registry *r, const char **p,
 
 	if (!next_line(&line, p, end) || !take_word(&line, HEAD))
 		return error_set(err, ERR_CORRUPT,
-				 "%s: no registry of a "
-				 "network",
-				 name);
+				 "%s: not a registry of a network", name);
 	if (!take_word(&line, VERSION) || line.p != line.end)
 		return error_set(
 			err, ERR_UNSUPPORTED, "%s: unknown version '%.*s'",
@@ -223,10 +221,12 @@ int network_registry_add(struct network_entry **out,
 			 struct error *err)
 {
 	if (!*path || strchr(path, '\n'))
-		return error_set(err, ERR_INVALID,
-				 "a member's path cannot have a newline");
+		return error_set(
+			err, ERR_INVALID,
+			"a member's path must not be empty or have a newline");
 	if (registry->next_id == LAST_ID)
-		return error_set(err, ERR_INVALID, "there are no more ids");
+		return error_set(err, ERR_INVALID,
+				 "the registry has no more ids for members");
 	if (append(registry, registry->next_id, state, path, strlen(path)) < 0)
 		return error_nomem(err);
 	registry->next_id++;

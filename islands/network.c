@@ -325,7 +325,7 @@ struct network_entry *network_lookup(struct network *network, const char *name,
 		entry = lookup_path(network, name);
 	if (!entry)
 		error_set(err, ERR_MISSING,
-			  "'%s' is no member of the network of '%s'", name,
+			  "'%s' is not a member of the network of '%s'", name,
 			  network->store->common_dir);
 	return entry;
 }

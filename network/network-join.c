@@ -35,8 +35,8 @@ static int sync_locked(struct network_batch *batch, struct network *network,
 		ret = network_link_check(&link, network, repo, err);
 	if (!ret && link != NETWORK_LINK_STORE)
 		ret = error_set(err, ERR_INVALID,
-				"member %u, '%s', does not borrow from the "
-				"store alone",
+				"member %u, '%s': its objects/info/alternates "
+				"must list the store and nothing else",
 				id, repo->git_dir);
 	/*
 	 * Read the references after the lock was taken. References that are
@@ -96,8 +96,10 @@ static int sync_one(struct syncing *s, uint32_t id,
 	if (!ret && !entry)
 		ret = error_set(err, ERR_MISSING, "there is no member %u", id);
 	if (!ret && entry->state != NETWORK_MEMBER)
-		ret = error_set(err, ERR_INVALID, "member %u is %s", id,
-				network_state_name(entry->state));
+		ret = error_set(err, ERR_INVALID,
+				"member %u is in the state '%s': another "
+				"operation runs or was interrupted",
+				id, network_state_name(entry->state));
 	return ret ? ret
 		   : sync_locked(&s->batch, network, entry, s->sync->options,
 				 report, err);
@@ -179,25 +181,24 @@ static int check_candidate(const struct network *network,
 	if (repo->has_promisor)
 		return error_set(err, ERR_INVALID,
 				 "'%s' is a partial clone: the store must have "
-				 "all that members reach",
+				 "all objects that members reach",
 				 path);
 	ret = repo_shallow_each(repo, stop_at, NULL, err);
 	if (ret > 0)
-		return error_set(
-			err, ERR_INVALID,
-			"'%s' is shallow: the store must have all that "
-			"members reach",
-			path);
+		return error_set(err, ERR_INVALID,
+				 "'%s' is shallow: the store must have all "
+				 "objects that members reach",
+				 path);
 	if (!ret)
 		ret = network_link_check(&link, network, repo, err);
 	if (ret < 0)
 		return ret;
 	if (link == NETWORK_LINK_OTHER)
-		return error_set(
-			err, ERR_INVALID,
-			"'%s' borrows from elsewhere; `git repack -ad' "
-			"there and remove objects/info/alternates",
-			path);
+		return error_set(err, ERR_INVALID,
+				 "'%s' borrows objects from another "
+				 "repository; run `git repack -ad' in it, then "
+				 "remove its objects/info/alternates",
+				 path);
 	ret = network_find(&store, repo, err);
 	free(store);
 	return ret > 0 && link == NETWORK_LINK_NONE

@@ -86,7 +86,7 @@ static int check_object(struct checking *c, uint32_t obj_pos)
 	buf_release(&path);
 	return found ? 0
 		     : error_set(c->err, ERR_MISSING,
-				 "object %s is missing in '%s' itself",
+				 "object %s is not stored in '%s' itself",
 				 oid_to_hex(hex, &oid, c->odb->algo),
 				 c->odb->dirs[0]);
 }
@@ -235,10 +235,11 @@ static int unlink_member(struct network *network, const struct repo *repo,
 	if (!ret)
 		return network_unlink(network, repo, id, err);
 	if (network_link(network, repo, id, NULL) < 0)
-		return error_set(err, ERR_IO,
-				 "'%s' lacks objects, and cannot borrow from "
-				 "the store again",
-				 repo->git_dir);
+		return error_set(
+			err, ERR_IO,
+			"'%s' lacks objects, and its objects/info/alternates "
+			"could not be restored",
+			repo->git_dir);
 	return ret;
 }
 
@@ -280,15 +281,17 @@ static int leave(struct network *network, const struct network_entry *entry,
 	int ret;
 
 	if (entry->state != NETWORK_MEMBER && entry->state != NETWORK_LEAVING)
-		return error_set(err, ERR_INVALID, "member %u is %s", id,
-				 network_state_name(entry->state));
+		return error_set(err, ERR_INVALID,
+				 "member %u is in the state '%s': another "
+				 "operation runs or was interrupted",
+				 id, network_state_name(entry->state));
 	ret = network_member_open(&repo, network, entry, err);
 	if (!ret)
 		ret = network_link_check(&link, network, repo, err);
 	if (!ret && link == NETWORK_LINK_OTHER)
 		ret = error_set(err, ERR_INVALID,
-				"member %u, '%s', does not borrow from the "
-				"store alone",
+				"member %u, '%s': its objects/info/alternates "
+				"must list the store and nothing else",
 				id, repo->git_dir);
 	if (!ret && link == NETWORK_LINK_STORE)
 		ret = complete_member(network, repo, id, err);

@@ -94,8 +94,8 @@ static int list_members(struct run *r)
 		else if (r->options->prune)
 			return error_set(
 				r->err, ERR_DENIED,
-				"member %u is %s: cannot prune before "
-				"this operation ends",
+				"member %u is in the state '%s': cannot prune "
+				"before this operation ends",
 				registry->entries[i].id,
 				network_state_name(registry->entries[i].state));
 	return 0;

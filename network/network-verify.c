@@ -143,9 +143,9 @@ static void check_prefixes(struct verify *v, const struct repo *repo,
 		return;
 	if (!command && !(value && !strcmp(value, wanted.data)))
 		wrong(v, id,
-		      "core.alternateRefsPrefixes is not the member's own "
-		      "part of the store: a push is told about other "
-		      "members");
+		      "core.alternateRefsPrefixes does not name the member's "
+		      "own refs in the store: pushes to this member are told "
+		      "about refs of other members");
 	buf_release(&wanted);
 }
 
@@ -157,7 +157,9 @@ static int check_repo(struct verify *v, const struct repo *repo, uint32_t id)
 	int ret = network_link_check(&link, v->network, repo, v->err);
 
 	if (!ret && link != NETWORK_LINK_STORE) {
-		wrong(v, id, "does not borrow from the store alone");
+		wrong(v, id,
+		      "its objects/info/alternates must list the store and "
+		      "nothing else");
 		return 0;
 	}
 	check_prefixes(v, repo, id);

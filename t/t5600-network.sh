@@ -105,7 +105,7 @@ test_expect_success 'fork is refused onto something, and outside of networks' '
 	test_expect_code 128 "$GIT" network fork root.git clone.git 2>err &&
 	grep "already exists and is not an empty directory" err &&
 	test_expect_code 128 "$GIT" network fork clone.git new.git 2>err &&
-	grep "is in no network" err &&
+	grep "is not in a network" err &&
 	! test -e new.git &&
 	test_expect_code 128 "$GIT" -C store.git network fork 7 new.git
 '
@@ -127,7 +127,7 @@ for m in json.load(sys.stdin):
     print(m[\"id\"], m[\"state\"], m[\"path\"])" <json >out &&
 	test_cmp expect out &&
 	test_expect_code 128 "$GIT" -C clone.git network list 2>err &&
-	grep "is in no network" err
+	grep "is not in a network" err
 '
 
 test_expect_success 'sync copies new objects only' '
@@ -219,7 +219,7 @@ test_expect_success 'who cannot be a member' '
 	grep "is shallow" err &&
 	stock clone -q --bare --shared clone.git shared.git &&
 	test_expect_code 128 "$GIT" -C store.git network add ../shared.git 2>err &&
-	grep "borrows from elsewhere" err &&
+	grep "borrows objects from another repository" err &&
 	test_expect_code 128 "$GIT" -C store.git network add . 2>err &&
 	grep "is the store of a network" err &&
 	stock init -q --bare --object-format=sha256 sha256.git &&

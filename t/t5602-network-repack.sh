@@ -456,9 +456,9 @@ test_expect_success 'a member that has moved: nothing is pruned' '
 	tip=$(stock -C g5.git rev-parse main) &&
 	test_expect_code 128 "$GIT" -C store.git network repack --prune=now \
 		2>err &&
-	grep "member 4 is not at" err &&
+	grep "member 4: there is no repository at" err &&
 	test_expect_code 1 "$GIT" -C store.git network repack -q 2>err &&
-	grep "^warning: member 4 is not at" err &&
+	grep "^warning: member 4: there is no repository at" err &&
 	stock_whole moved.git &&
 	mv moved.git f3.git &&
 	"$GIT" -C store.git network repack -q --prune=now &&
@@ -470,7 +470,7 @@ test_expect_success 'delete refuses what may be another repository' '
 	rm f3.git/objects/info/alternates &&
 	test_expect_code 128 "$GIT" -C store.git network delete ../f3.git \
 		2>err &&
-	grep "does not borrow from the store" err &&
+	grep "must list the store and nothing else" err &&
 	test -e f3.git/HEAD &&
 	rm -r f3.git &&
 	"$GIT" -C store.git network delete -q 4 &&

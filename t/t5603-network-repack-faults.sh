@@ -23,12 +23,12 @@ do
 	"
 
 	test_expect_success "leave: $mode" "
-		fault_step=$step network_done='is no member' &&
+		fault_step=$step network_done='is not a member' &&
 		network_faults $mode leave -q 2
 	"
 
 	test_expect_success "delete: $mode" "
-		fault_step=$step network_done='is no member' &&
+		fault_step=$step network_done='is not a member' &&
 		network_faults $mode delete -q 2
 	"
 done

@@ -104,7 +104,7 @@ static void test_open(void **state)
 	assert_int_equal(network_member_open(&repo, n.network, &entry, &err),
 			 ERR_MISSING);
 	assert_null(repo);
-	assert_non_null(strstr(err.msg, "member 3 is not at"));
+	assert_non_null(strstr(err.msg, "member 3: there is no repository at"));
 	netrepo_repo(&n, "a");
 	assert_int_equal(network_member_open(&repo, n.network, &entry, NULL),
 			 0);

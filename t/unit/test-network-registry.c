@@ -54,8 +54,8 @@ static void test_refused(void **state)
 		const char *text, *msg;
 		int code;
 	} wrong[] = {
-		{"", "members: no registry of a network", ERR_CORRUPT},
-		{"# gitreach network 1", "members: no registry of a network",
+		{"", "members: not a registry of a network", ERR_CORRUPT},
+		{"# gitreach network 1", "members: not a registry of a network",
 		 ERR_CORRUPT},
 		{"# gitreach network 2\n", "members: unknown version '2'",
 		 ERR_UNSUPPORTED},

@@ -133,7 +133,8 @@ static void test_refused(void **state)
 	tmprepo_write(&f.n.t, "a/objects/info/alternates",
 		      "../../other/objects\n");
 	assert_int_equal(netsync_add(&f, "a", &id), ERR_INVALID);
-	assert_non_null(strstr(f.err.msg, "borrows from elsewhere"));
+	assert_non_null(
+		strstr(f.err.msg, "borrows objects from another repository"));
 	netrepo_repo(&f.n, "b");
 	tmprepo_write(&f.n.t, "b/shallow",
 		      "1234567890123456789012345678901234567890\n");

@@ -92,11 +92,11 @@ static void test_member(void **state)
 	tmprepo_remove(&f.n.t, "a/objects/info/alternates");
 	verify(&f, &told);
 	assert_int_equal(told.member, 1);
-	assert_non_null(strstr(told.last, "does not borrow"));
+	assert_non_null(strstr(told.last, "must list the store"));
 	assert_int_equal(sys_tempdir_remove(netrepo_path(&f.n, "a"), NULL), 0);
 	verify(&f, &told);
 	assert_int_equal(told.member, 1);
-	assert_non_null(strstr(told.last, "is not at"));
+	assert_non_null(strstr(told.last, "there is no repository at"));
 	netrepo_release(&f.n);
 }
 
