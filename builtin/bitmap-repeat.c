@@ -41,9 +41,10 @@ static int take_record(struct bitmap_repeat *r, const struct repo *repo,
 				 "request");
 	ret = append_member(&r->text, &record, "request");
 	if (!ret)
-		return error_set(err, ERR_INVALID,
-				 "the record has no member 'request': no pack "
-				 "was made, or an older version wrote it");
+		return error_set(
+			err, ERR_INVALID,
+			"the record has no member 'request': the request made "
+			"no pack, or an older version wrote the record");
 	if (ret > 0)
 		ret = append_member(&path, &record, "repository");
 	if (ret > 0 && strcmp(path.data, repo->git_dir))
@@ -69,9 +70,10 @@ static int read_record(struct bitmap_repeat *r, const struct repo *repo,
 static void warn_cut(const char *what, const struct request_text_ids *ids)
 {
 	if (ids->more)
-		builtin_warn("the record lacks %" PRIu64 " of %" PRIu64
-			     " %s; the answer is another",
-			     ids->more, ids->more + ids->nr, what);
+		builtin_warn(
+			"the record leaves out %" PRIu64 " of %" PRIu64
+			" %s, so the answer differs from that of the request",
+			ids->more, ids->more + ids->nr, what);
 }
 
 int bitmap_repeat_load(struct bitmap_repeat *r, const struct repo *repo,

@@ -40,9 +40,10 @@ static int print_commit(struct bitmap_place *place,
 	int ret = 0;
 
 	if (idx_pos >= pb->file.object_nr)
-		ret = error_set(err, ERR_CORRUPT,
-				"%s: bitmap of an object out of range",
-				pb->path);
+		ret = error_set(
+			err, ERR_CORRUPT,
+			"%s: the object number of a bitmap is out of range",
+			pb->path);
 	if (!ret &&
 	    (objspace_add(h->space, bitmap_space_id(&pb->space, idx_pos),
 			  &obj_pos) < 0 ||

@@ -117,7 +117,7 @@ static int find_ours(struct buf *out, const struct ours *o, struct error *err)
 		ret = add_if_ours(out, o->installed, strlen(o->installed), "",
 				  o->marker, err);
 	if (ret == ERR_MISSING)
-		error_set(err, ret, "'%s' is not there", o->installed);
+		error_set(err, ret, "'%s' does not exist", o->installed);
 	return ret;
 }
 

@@ -112,9 +112,9 @@ static int extend_trail(struct search *s, struct error *err)
 	depth = strtoul(before, &files, 10);
 	if (depth >= DEPTH_MAX)
 		return error_set(err, ERR_INVALID,
-				 "'%s' went %lu times from gitreach to stock "
-				 "Git and back; name the stock Git in "
-				 "GITREACH_FALLBACK",
+				 "'%s' was passed %lu times from gitreach to "
+				 "another Git and back; set GITREACH_FALLBACK "
+				 "to the path of stock Git",
 				 s->command, depth);
 	if (*files && *files != ' ')
 		files = (char *)"";
@@ -208,10 +208,11 @@ static int search_path(struct search *s, struct error *err)
 		path += *path == ':';
 	}
 	buf_reset(&s->stock);
-	return error_set(err, ERR_MISSING,
-			 "'%s' is for the stock Git, but there is no other git "
-			 "on PATH; install it or name it in GITREACH_FALLBACK",
-			 s->command);
+	return error_set(
+		err, ERR_MISSING,
+		"'%s' needs stock Git, but there is no other git on PATH; "
+		"install stock Git, or set GITREACH_FALLBACK to its path",
+		s->command);
 }
 
 /*
@@ -371,8 +372,8 @@ out:
 static void warn_of_links(const struct search *s, const struct error *why)
 {
 	builtin_warn("the helper programs in '%s' belong to another Git than "
-		     "'%s' (%s); run this once as a user who may write there: "
-		     "GITREACH_FALLBACK='%s' git --exec-path",
+		     "'%s' (%s); run this once as a user who may write to that "
+		     "directory: GITREACH_FALLBACK='%s' git --exec-path",
 		     s->ours.data, s->stock.data, why->msg, s->stock.data);
 }
 

@@ -287,9 +287,9 @@ static int show_last_log(struct run *r)
 	int ret = gc_log_read(&text, r->repo, r->s.log_expiry, r->err);
 
 	if (ret > 0)
-		builtin_warn("The last gc run reported the following.\n"
-			     "No automatic gc runs while %s/gc.log is there: "
-			     "remove the cause, then that file.\n\n%s",
+		builtin_warn("The last gc run reported the following.\nNo "
+			     "automatic gc runs while %s/gc.log exists: remove "
+			     "the cause, then that file.\n\n%s",
 			     r->repo->git_dir, text.data);
 	buf_release(&text);
 	return ret;

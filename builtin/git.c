@@ -582,7 +582,7 @@ static int run_by_name(int argc, const char **argv, const char *name,
 
 	argv[0] = name;
 	if (command && fallback_is_parent(name))
-		return builtin_die("the stock Git has no '%s'", name);
+		return builtin_die("stock Git has no command '%s'", name);
 	if (command && !asks_for_help(argc, argv))
 		return run_command(command, &no_options, argc, argv, tracing);
 	return command ? run_help_about(name, &no_options, tracing)
@@ -613,9 +613,10 @@ static int run_git_command(const struct global *g, int argc, const char **argv,
 		return run_stock(g, argc, argv + g->next,
 				 tracing_trace(tracing));
 	if (g->paginate && isatty(1))
-		return builtin_die("there is no pager for '%s' yet; run it "
-				   "without -p, into one",
-				   argv[g->next]);
+		return builtin_die(
+			"gitreach does not start a pager for '%s' yet; run it "
+			"without -p, and pipe the output into a pager",
+			argv[g->next]);
 	return run_command(command, g, argc, argv + g->next, tracing);
 }
 

@@ -52,8 +52,9 @@ static int ask(const char *path, const struct buf *message, struct error *err)
 		return fd;
 	ret = sys_passing_send(fd, message->data, message->len, fds, 3, err);
 	if (!ret && sys_passing_receive(fd, &code, 1, NULL, 0, NULL) < 0)
-		ret = error_set(err, ERR_PEER,
-				"the server has ended the request");
+		ret = error_set(
+			err, ERR_PEER,
+			"the server closed the connection before it answered");
 	sys_close(fd);
 	return ret < 0 ? ret : code;
 }
@@ -68,8 +69,8 @@ int gitreachd_ssh_main(int argc, const char **argv)
 		 .string = &path,
 		 .flags = OPTION_NO_NEGATE,
 		 .arg_name = "<socket>",
-		 .help = "socket of the server to which the request of the ssh "
-			 "client is passed"},
+		 .help = "socket of the server that gets the request of the "
+			 "ssh client"},
 		{.kind = OPTION_STRING,
 		 .long_name = "user",
 		 .string = &user,

@@ -89,7 +89,7 @@ static int parse(struct arguments *a, int argc, const char **argv)
 	struct option options[KEYS_MAX + 2] = {
 		OPTION_ROW_STRING(
 			0, "config", &a->config, "<file>",
-			"read this configuration file, not " CONFIG_FILE),
+			"read this configuration file instead of " CONFIG_FILE),
 		OPTION_ROW_FLAG(0, "check-config", &a->check_config,
 				"check the configuration, then exit"),
 	};
@@ -331,8 +331,8 @@ static int probe_store(const struct daemon_settings *s,
 		return daemon_settings_refuse(s, "store", &s->store, why.msg,
 					      report);
 	if (ret && !buf_printf(&line,
-			       "the store could not be examined, which the "
-			       "next start will try again: %s",
+			       "the store could not be tested, and the next "
+			       "start will test it: %s",
 			       why.msg))
 		report->fn(report->ctx, line.data);
 	buf_release(&line);
@@ -437,7 +437,9 @@ static void share_plans(struct server *server, const struct daemon_settings *s)
 	    !plan_private_open(&server->plans, PLANS_PARENT, &err))
 		return;
 	snprintf(line, sizeof(line),
-		 DAEMON_WARNING "workers do not share plans: %s", err.msg);
+		 DAEMON_WARNING
+		 "workers do not share plans (cached responses): %s",
+		 err.msg);
 	gitreachd_log(&server->is_journal, line);
 }
 

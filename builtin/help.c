@@ -204,7 +204,8 @@ static int show_page(const struct help_args *args, const struct config *config,
 		code = fallback_git(words, trace);
 	else if (!page.len) {
 		error_set(&err, ERR_MISSING,
-			  "the manual page of '%s' comes with the stock Git",
+			  "the manual page of '%s' comes with stock Git, which "
+			  "is not installed",
 			  args->topic);
 		code = help_unknown(args->topic, &err);
 	} else

@@ -475,8 +475,8 @@ static int repack(struct object_dir_call *call)
 	if (call->dir_nr && !call->store.odb->midxes[call->dir_nr])
 		return 0;
 	if (call->dir_nr)
-		return builtin_die("repack is for the repository's own object "
-				   "directory");
+		return builtin_die("repack works only on the repository's own "
+				   "object directory");
 	ret = repack_now(c, &packing, &err);
 	if (ret < 0 && !packing)
 		return builtin_fail(&err);

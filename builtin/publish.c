@@ -68,7 +68,7 @@ int cmd_publish(int argc, const char **argv, struct builtin_env *env)
 		 .long_name = "expire",
 		 .string = &expire,
 		 .arg_name = "time",
-		 .help = "remove packs that retired before this time"},
+		 .help = "remove packs that were retired before this time"},
 		{.kind = OPTION_END},
 	};
 	int nr = options_parse(argc, argv, options, usage_text);

@@ -43,8 +43,9 @@ static int take_by(void *value, const char *arg)
 		return 0;
 	}
 	if (!is_member(arg))
-		return builtin_error("--by: '%s' is not the name of a member",
-				     arg);
+		return builtin_error(
+			"--by: '%s' is not the name of a member of the records",
+			arg);
 	for (size_t i = 0; i < sums->table_nr; i++)
 		if (!strcmp(sums->tables[i].by, arg))
 			return 0;
@@ -148,7 +149,8 @@ static int settle(struct args *a)
 		return builtin_die("--slowest and --top: at most %d",
 				   REQUESTS_SHOWN_MAX);
 	if (a->json && a->records)
-		return builtin_die("--json and --records exclude each other");
+		return builtin_die(
+			"--json and --records cannot be used together");
 	s->slow_max = (size_t)a->slowest;
 	if (a->records)
 		s->table_nr = 0;
@@ -173,9 +175,9 @@ static int read_configured(struct args *a, struct error *err)
 	ret = tracing_log_path(&path, &config);
 	config_release(&config);
 	if (!ret)
-		return error_set(err, ERR_INVALID,
-				 "no file is given, and gitreach.requestLog "
-				 "names none");
+		return error_set(
+			err, ERR_INVALID,
+			"no file is given, and gitreach.requestLog is not set");
 	ret = ret < 0 ? error_nomem(err) : requests_read(&a->sums, path, err);
 	free(path);
 	return ret;

@@ -140,9 +140,9 @@ int rev_list_check_history(struct rev_list_run *r)
 	if (r->o.test_bitmap)
 		return refuse(r, "--test-bitmap");
 	if (r->pick.left_only || r->pick.right_only)
-		return refuse(r, "a choice by sides");
+		return refuse(r, "--left-only or --right-only");
 	if (r->o.objects && h->o.paths && filter_needs_paths(&r->filter.filter))
-		return refuse(r, "a filter of paths or depths");
+		return refuse(r, "a filter by path or depth");
 	h->o.rewrite |= h->print_parents || h->o.children;
 	if (h->topo)
 		h->o.order = h->by_date ? SIMPLIFY_ORDER_DATE

@@ -467,7 +467,8 @@ static int hand_over(struct rev_list_run *r)
 		return builtin_not_ours(r->err);
 	file = whole_input(&r->input);
 	if (!file || dup2(fileno(file), STDIN_FILENO) < 0)
-		ret = error_set_errno(r->err, "cannot keep standard input");
+		ret = error_set_errno(
+			r->err, "cannot pass standard input to stock Git");
 	if (file)
 		fclose(file);
 	return ret < 0 ? ret : builtin_not_ours(r->err);

@@ -64,9 +64,9 @@ static int parse_grace(int64_t *grace, const char *text)
 	if (ret < 0)
 		return builtin_die("invalid time '%s'", text);
 	if (*grace < STORED_GRACE_MIN)
-		return builtin_die("a grace of less than %" PRId64
-				   " hours is not safe: commits and readers "
-				   "could lose files",
+		return builtin_die("a grace period of less than %" PRId64
+				   " hours is not safe: running pushes and "
+				   "fetches could lose files",
 				   STORED_GRACE_MIN / 3600);
 	return 0;
 }
@@ -87,7 +87,8 @@ static int collect(void *ctx, const struct generation_place *place,
 		return 128;
 	}
 	printf("%s: %s %" PRIu64 " files (%" PRIu64 " bytes) and %" PRIu64
-	       " records, kept %" PRIu64 " files, %" PRIu64 " are too young\n",
+	       " records, kept %" PRIu64 " files that are in use and %" PRIu64
+	       " that are too young\n",
 	       place->repository, options->is_dry ? "would remove" : "removed",
 	       garbage.file_nr, garbage.bytes, garbage.retired_nr,
 	       garbage.kept_nr, garbage.young_nr);

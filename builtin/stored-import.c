@@ -249,9 +249,9 @@ int stored_cmd_import(int argc, const char **argv, struct builtin_env *env)
 				"import all repositories below the directory"),
 		OPTION_ROW_FLAG('f', "force", &run.how.force,
 				"replace the content in the store"),
-		OPTION_ROW_STRING(
-			0, "cache", &cache, "<directory>",
-			"also make the copies of this node in this directory"),
+		OPTION_ROW_STRING(0, "cache", &cache, "<directory>",
+				  "also make local copies of the repositories "
+				  "in this directory"),
 		STORED_OPTION_ROWS(&settings),
 		{.kind = OPTION_END},
 	};

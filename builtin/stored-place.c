@@ -70,8 +70,8 @@ int stored_place_fail(const struct stored_place *place, int ret,
 		      const struct error *err)
 {
 	if (ret == STORE_UNAVAILABLE)
-		return builtin_die("'%s' does not answer: %s", place->url,
-				   err->msg);
+		return builtin_die("the store '%s' does not answer: %s",
+				   place->url, err->msg);
 	return builtin_fail(err);
 }
 

@@ -170,7 +170,8 @@ static int publish(const struct workshop *shop, const char *name,
 	if (ret == ERR_NOMEM)
 		return error_nomem(err);
 	if (ret)
-		builtin_warn("%s: no packs are published: %s", name, why.msg);
+		builtin_warn("%s: packs could not be published: %s", name,
+			     why.msg);
 	return 0;
 }
 
@@ -325,8 +326,8 @@ static int with_lease(struct run *run, const struct generation_place *place,
 					&holder, err);
 
 	if (ret == STORE_CONFLICT) {
-		printf("%s: is being maintained by '%s'\n", place->repository,
-		       holder.data);
+		printf("%s: skipped, because '%s' is maintaining it\n",
+		       place->repository, holder.data);
 		buf_release(&holder);
 		return 0;
 	}

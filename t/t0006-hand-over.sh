@@ -348,7 +348,7 @@ test_expect_success 'commands of which stock Git has a part' '
 		test_cmp expect called &&
 		test_expect_code 128 env PATH="$PWD/alone" "$GIT" -C bare.git \
 			$words 2>err &&
-		grep "is for the stock Git, but there is no other git" err ||
+		grep "needs stock Git, but there is no other git" err ||
 		return 1
 	done
 '

@@ -61,7 +61,7 @@ test_expect_success 'no other git on PATH' '
 	ln -s "$GIT" alone/git &&
 	PATH=$PWD/alone test_expect_code 128 "$GIT" stripspace 2>err &&
 	test_line_count 1 err &&
-	grep "^fatal: .stripspace. is for the stock Git, but there is no" err
+	grep "^fatal: .stripspace. needs stock Git, but there is no" err
 '
 
 test_expect_success 'GIT_SHALLOW_FILE hands commands that read history to stock Git' '
@@ -153,7 +153,7 @@ test_expect_success 'a stock Git that lacks a command and starts ours' '
 	GITREACH_FALLBACK=$PWD/old test_expect_code 128 git reflog show \
 		2>err &&
 	test_line_count 1 rounds &&
-	grep "^fatal: the stock Git has no .reflog.\$" err
+	grep "^fatal: stock Git has no command .reflog.\$" err
 '
 
 test_expect_success 'a malformed GITREACH_TRAIL is ignored' '

@@ -72,10 +72,10 @@ test_expect_success 'commands of stock Git do not count as mistyped' '
 	for words in log "--no-pager status" "log --help" "help log"
 	do
 		test_expect_code 128 alone $words 2>err &&
-		grep "the stock Git" err && test_line_count 1 err || return 1
+		grep "stock Git" err && test_line_count 1 err || return 1
 	done &&
 	test_expect_code 128 alone -c alias.xYz=log Xyz 2>err &&
-	grep "is for the stock Git" err &&
+	grep "needs stock Git" err &&
 	for words in "xyz --help" "help xyz"
 	do
 		test_expect_code 1 alone $words 2>err &&

@@ -191,7 +191,7 @@ test_expect_success 'wrong use is refused' '
 	test_must_fail "$GIT" requests absent 2>err && grep "absent" err &&
 	git config --global --unset gitreach.requestLog &&
 	test_expect_code 128 "$GIT" requests 2>err &&
-	grep "no file is given, and gitreach.requestLog names none" err &&
+	grep "no file is given, and gitreach.requestLog is not set" err &&
 	test_expect_code 128 "$GIT" requests --slowest=1001 log &&
 	test_expect_code 128 "$GIT" requests --json --records log &&
 	test_expect_code 129 "$GIT" requests --sort=name log &&

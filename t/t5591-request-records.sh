@@ -243,7 +243,7 @@ test_expect_success 'a text that lacks ids is repeated with a warning' '
 	GIT_PROTOCOL=version=2 "$UPLOAD_PACK" --stateless-rpc srv/r.git <request >/dev/null &&
 	grep ",+36\"" records &&
 	"$GIT" -C srv/r.git bitmap explain --record <records >explained 2>err &&
-	echo "warning: the record lacks 36 of 100 wants; the answer is another" >expected &&
+	echo "warning: the record leaves out 36 of 100 wants, so the answer differs from that of the request" >expected &&
 	test_cmp expected err
 '
 

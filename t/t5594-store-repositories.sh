@@ -339,7 +339,7 @@ test_expect_success 'a grace that is too short' '
 	for grace in 11h 1s 0d 1.hour.ago now
 	do
 		test_expect_code 128 git store gc --grace=$grace "$store" 2>err &&
-		grep "^fatal: a grace of less than 12 hours" err || return 1
+		grep "^fatal: a grace period of less than 12 hours" err || return 1
 	done &&
 	for grace in soon 24 5000000s 99999999999999999999h 2y
 	do

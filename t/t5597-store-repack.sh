@@ -125,7 +125,7 @@ test_expect_success 'a repository that another node maintains' '
 	import_anew a.git && mkdir -p store/lease/a.git &&
 	printf "other\n%032d\n" 7 >store/lease/a.git/_ &&
 	git store repack "$store" >out &&
-	echo "a.git: is being maintained by '\''other'\''" >expect &&
+	echo "a.git: skipped, because '\''other'\'' is maintaining it" >expect &&
 	test_cmp expect out &&
 	git store repack --force "$store" >out &&
 	grep "^a.git: generation 2" out &&

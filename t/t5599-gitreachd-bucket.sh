@@ -160,7 +160,7 @@ test_expect_success MOTO 'a service that ignores conditions is refused at the st
 test_expect_success MOTO 'a service that does not answer is examined later' '
 	rm -rf fresh && served_from= start_daemon --store=$store --cache=fresh \
 		--store-endpoint=http://127.0.0.1:1 --listen=http://127.0.0.1:0 &&
-	grep "could not be examined, which the next start will try again" log &&
+	grep "could not be tested, and the next start will test it" log &&
 	! test -e fresh/probed && stop_daemon
 '
 

@@ -208,7 +208,7 @@ test_expect_success 'public addresses' '
 
 test_expect_success MOTO 'settings that are wrong' '
 	stock -C src.git config gitreach.publishStoreLifetime 21601 &&
-	import 2>err && grep "warning: r.git: no packs are published: .*21600 seconds" err &&
+	import 2>err && grep "warning: r.git: packs could not be published: .*21600 seconds" err &&
 	test_must_fail list packs &&
 	stock -C src.git config --unset gitreach.publishStoreLifetime
 '

@@ -87,7 +87,7 @@ test_expect_success MOTO 'a full store: reads go on, and a push changes nothing'
 		test_expect_code 128 on $command 2>err &&
 		grep "status 507 XMinioStorageFull" err || return 1
 	done &&
-	on gc $store >out && grep "^a.git: removed 0 files .*, 0 are too young" out &&
+	on gc $store >out && grep "^a.git: removed 0 files .* and 0 that are too young" out &&
 	has one && ! grep "^DELETE" requests && rm full && push two && has one two
 '
 
