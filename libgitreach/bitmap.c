@@ -41,9 +41,10 @@ static int describe(struct gitreach_bitmap_entry *entry,
 	int ret = bitmap_file_stored(&stored, f, row, err);
 
 	if (!ret && idx_pos >= f->object_nr)
-		ret = error_set(err, ERR_CORRUPT,
-				"%s: bitmap of an object out of range",
-				repo->pb->path);
+		ret = error_set(
+			err, ERR_CORRUPT,
+			"%s: the object number of a bitmap is out of range",
+			repo->pb->path);
 	if (ret < 0)
 		return ret;
 	*entry = (struct gitreach_bitmap_entry){
@@ -130,11 +131,13 @@ static int find_pack(const struct odb_pack **pack, const struct odb *odb,
 			continue;
 		if (*pack)
 			return error_set(err, ERR_UNSUPPORTED,
-					 "several packs, and no "
-					 "multi-pack-index");
+					 "the repository has several packs, "
+					 "but no multi-pack-index");
 		*pack = &odb->packs[i];
 	}
-	return *pack ? 0 : error_set(err, ERR_MISSING, "there is no pack");
+	return *pack ? 0
+		     : error_set(err, ERR_MISSING,
+				 "the repository has no pack");
 }
 
 static int write_index(const gitreach_repo *repo, struct refs *refs,

@@ -62,9 +62,10 @@ int gitreach_error_errno(const gitreach_error *err)
 static int size_of(uint64_t *size, const void *given, struct error *err)
 {
 	memcpy(size, given, sizeof(*size));
-	return *size < sizeof(*size) ? error_set(err, ERR_INVALID,
-						 "a struct's size is not set")
-				     : 0;
+	return *size < sizeof(*size)
+		       ? error_set(err, ERR_INVALID,
+				   "the member 'size' of a struct is not set")
+		       : 0;
 }
 
 int libgitreach_struct_out(void *out, const void *in, size_t len,
@@ -96,8 +97,8 @@ int libgitreach_struct_in(void *out, const void *in, size_t len,
 	for (uint64_t i = len; i < size && !ret; i++)
 		if (bytes[i])
 			ret = error_set(err, ERR_UNSUPPORTED,
-					"a struct has members of a later "
-					"version");
+					"a struct sets members that only later "
+					"versions of libgitreach know");
 	if (!ret)
 		memcpy(out, in, size < len ? (size_t)size : len);
 	return ret;
@@ -133,7 +134,7 @@ int libgitreach_progress_begin(gitreach_progress_fn fn, void *ctx,
 
 	return fn && fn(ctx, &progress)
 		       ? error_set(err, ERR_CANCELLED,
-				   "ended by the caller's function")
+				   "ended by a callback of the caller")
 		       : 0;
 }
 

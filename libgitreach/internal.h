@@ -62,7 +62,7 @@ static inline int libgitreach_stopped(int ret, struct error *err)
 {
 	return ret > 0 ? ret
 		       : error_set(err, ERR_CANCELLED,
-				   "ended by the caller's function");
+				   "ended by a callback of the caller");
 }
 
 /*

@@ -35,7 +35,8 @@ int gitreach_id_print(char *hex, const uint8_t *id, size_t id_len,
 	struct oid oid;
 
 	if (!ret && !is_id_len(id_len))
-		ret = error_set(inner, ERR_INVALID, "no ids have %zu bytes",
+		ret = error_set(inner, ERR_INVALID,
+				"%zu bytes is not the length of an object id",
 				id_len);
 	if (ret < 0)
 		return ret;
@@ -86,8 +87,8 @@ int libgitreach_repo_resolve(gitreach_repo *repo, struct oid *oid,
 	 * the library has its own message.
 	 */
 	if (ret < 0 && revname_error_is_unknown(&why))
-		return error_set(err, ERR_MISSING, "nothing is named '%.200s'",
-				 name);
+		return error_set(err, ERR_MISSING,
+				 "no object has the name '%.200s'", name);
 	if (ret < 0 && err)
 		*err = why;
 	return ret;

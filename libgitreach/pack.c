@@ -23,7 +23,7 @@ static int put(void *ctx, const void *bytes, size_t len, struct error *err)
 	p->report.bytes += len;
 	return p->write(p->ctx, bytes, len)
 		       ? error_set(err, ERR_CANCELLED,
-				   "the caller takes no more bytes")
+				   "the caller's write function failed")
 		       : 0;
 }
 
@@ -78,13 +78,16 @@ static int finish(const struct packing *p, struct gitreach_pack_report *report,
 
 static int check_query(const gitreach_query *q, struct error *err)
 {
-	const char *why = q->commits_only   ? "commits without their trees"
-			  : q->filter_wants ? "a filter of what is wanted"
-			  : q->strategy > GITREACH_WALK
-				  ? "bitmaps, or a check of them, only"
-				  : NULL;
+	const char *why =
+		q->commits_only   ? "for commits only"
+		: q->filter_wants ? "with filtered wants"
+		: q->strategy > GITREACH_WALK
+			? "with the strategy GITREACH_BITMAP or GITREACH_CHECK"
+			: NULL;
 
-	return why ? error_set(err, ERR_UNSUPPORTED, "no packs of %s", why) : 0;
+	return why ? error_set(err, ERR_UNSUPPORTED,
+			       "a pack cannot be made from a query %s", why)
+		   : 0;
 }
 
 static int send_query(struct packing *p, const gitreach_query *q,
@@ -201,7 +204,8 @@ int gitreach_set_write_pack(const gitreach_set *set,
 		ret = start(&p, options, write, ctx, inner);
 	if (!ret && p.options.flags & GITREACH_PACK_THIN)
 		ret = error_set(inner, ERR_INVALID,
-				"no thin packs of a set, which has no haves");
+				"a thin pack cannot be made from a set, "
+				"because a set has no haves");
 	if (!ret)
 		ret = newpack_options_load(&newpack, set->repo->repo, inner);
 	if (ret < 0)

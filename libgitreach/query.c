@@ -283,8 +283,9 @@ int gitreach_query_set(gitreach_query *q, int option, uint64_t value,
 	if (set_option(q, option, value))
 		return libgitreach_done(0, err);
 	*q = before;
-	return error_set(inner, ERR_UNSUPPORTED, "no option %d with value %llu",
-			 option, (unsigned long long)value);
+	return error_set(inner, ERR_UNSUPPORTED,
+			 "unknown option %d, or invalid value %llu", option,
+			 (unsigned long long)value);
 }
 
 void gitreach_query_progress(gitreach_query *q, gitreach_progress_fn fn,
@@ -361,8 +362,9 @@ static int run_in(struct run *r, const struct filter *filter,
 	const gitreach_query *q = r->q;
 	struct pack_bitmap_ask ask = {
 		.pb = strategy == GITREACH_WALK ? NULL : q->repo->pb,
-		.no_bitmap = strategy == GITREACH_WALK ? "walking was asked for"
-						       : q->repo->no_bitmap.msg,
+		.no_bitmap = strategy == GITREACH_WALK
+				     ? "the query asks for a walk"
+				     : q->repo->no_bitmap.msg,
 		.wants = &r->wants,
 		.haves = &r->haves,
 		.filter = filter,
@@ -466,11 +468,12 @@ static int run(gitreach_set *set, const gitreach_query *q,
 	int ret;
 
 	if (q->commits_only && !filter_is_empty(filter))
-		return error_set(err, ERR_INVALID,
-				 "a filter of objects, of commits only");
+		return error_set(
+			err, ERR_INVALID,
+			"a query for commits only cannot have a filter");
 	if (strategy == GITREACH_CHECK && q->inexact)
 		return error_set(err, ERR_INVALID,
-				 "only what is exact can be checked");
+				 "GITREACH_CHECK needs exact results");
 	if (strategy == GITREACH_CHECK)
 		strategy = GITREACH_BITMAP;
 	ret = run_one(set, q, filter, strategy, err);
@@ -522,8 +525,9 @@ static int run_all(gitreach_set **out, const gitreach_query *const *queries,
 	for (size_t i = 0; i < nr && !ret; i++) {
 		ret = libgitreach_need(queries[i], inner);
 		if (!ret && queries[i]->repo != queries[0]->repo)
-			ret = error_set(inner, ERR_INVALID,
-					"queries of different snapshots");
+			ret = error_set(
+				inner, ERR_INVALID,
+				"the queries belong to different snapshots");
 		if (!ret)
 			ret = gitreach_query_run(&out[i], queries[i], err);
 	}

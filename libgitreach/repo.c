@@ -45,7 +45,7 @@ static int open_bitmap(gitreach_repo *repo, struct error *err)
 		return ret;
 	if (repo->flags & GITREACH_OPEN_NO_BITMAP)
 		error_set(&repo->no_bitmap, ERR_MISSING,
-			  "the repository was opened without");
+			  "the repository was opened without bitmaps");
 	else if (!use)
 		error_set(&repo->no_bitmap, ERR_MISSING,
 			  "pack.useBitmaps is false");
@@ -175,8 +175,8 @@ int libgitreach_repo_id(struct oid *oid, const gitreach_repo *repo,
 
 	if (!id || id_len != len)
 		return error_set(err, ERR_INVALID,
-				 "an id of %zu bytes, of a repository with "
-				 "ids of %zu",
+				 "the id has %zu bytes, but ids of the "
+				 "repository have %zu",
 				 id ? id_len : 0, len);
 	oid_from_raw(oid, id, repo->odb->algo);
 	return 0;

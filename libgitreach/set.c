@@ -424,7 +424,7 @@ static int combine(gitreach_set **out, const gitreach_set *a,
 		return ret;
 	if (a->repo != b->repo)
 		return error_set(err, ERR_INVALID,
-				 "sets of different snapshots");
+				 "the sets belong to different snapshots");
 	ret = libgitreach_set_new(&set, a->repo, err);
 	if (ret < 0)
 		return ret;

@@ -59,7 +59,7 @@ static void what_there_is(void **state)
 	APIREPO_FAILS(&a, GITREACH_MISSING,
 		      gitreach_bitmap_info(&info, a.repo, a.err));
 	assert_string_equal(gitreach_error_message(a.err),
-			    "the repository was opened without");
+			    "the repository was opened without bitmaps");
 	APIREPO_OK(&a, gitreach_bitmap_each(a.repo, stop, &seven, a.err));
 	APIREPO_FAILS(&a, GITREACH_MISSING,
 		      gitreach_bitmap_verify(a.repo, NULL, a.err));

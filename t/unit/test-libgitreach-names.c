@@ -73,7 +73,7 @@ static void names(void **state)
 			&a, GITREACH_MISSING,
 			gitreach_repo_resolve(id, a.repo, "nobody", a.err));
 		assert_string_equal(gitreach_error_message(a.err),
-				    "nothing is named 'nobody'");
+				    "no object has the name 'nobody'");
 		apirepo_release(&a);
 	}
 }

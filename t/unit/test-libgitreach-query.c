@@ -267,7 +267,7 @@ static void names(void **state)
 	APIREPO_FAILS(&a, GITREACH_MISSING,
 		      gitreach_query_want_name(q, "nobody", a.err));
 	assert_string_equal(gitreach_error_message(a.err),
-			    "nothing is named 'nobody'");
+			    "no object has the name 'nobody'");
 	gitreach_query_free(q);
 	apirepo_release(&a);
 }

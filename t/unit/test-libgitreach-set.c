@@ -259,7 +259,8 @@ static void explanations(void **state)
 	set = apirepo_run(&a, q);
 	APIREPO_OK(&a, gitreach_set_explain(&how, set, a.err));
 	assert_int_equal(how.strategy, GITREACH_WALK);
-	assert_string_equal(how.reason, "the repository was opened without");
+	assert_string_equal(how.reason,
+			    "the repository was opened without bitmaps");
 	gitreach_set_free(set);
 	gitreach_query_free(q);
 	apirepo_release(&a);
