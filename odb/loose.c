@@ -135,9 +135,10 @@ int loose_read(struct loose_object *obj, struct inflater *inf, const void *file,
 		return ret;
 	if (header.size / INFLATE_RATIO_MAX > file_len ||
 	    !mem_add(&total_len, (size_t)header.size, header.header_len))
-		return error_set(err, ERR_CORRUPT,
-				 "%s: more content announced than can be there",
-				 name);
+		return error_set(
+			err, ERR_CORRUPT,
+			"%s: the size in the header is too large for this file",
+			name);
 	memory = mem_alloc(total_len + 1, 1);
 	if (!memory)
 		return error_nomem(err);

@@ -50,7 +50,7 @@ static int lacks_pack(const struct odb_midx *om, struct buf *path,
 		return error_nomem(err);
 	if (sys_stat(&st, path->data, NULL) < 0 || !slash)
 		return error_set(err, ERR_MISSING,
-				 "%s is not used: %s is not there", om->path,
+				 "%s is not used: %s does not exist", om->path,
 				 name);
 	return error_set(err, ERR_MISSING,
 			 "%s is not used: packfile %.*s/%.*s.pack index "

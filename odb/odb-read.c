@@ -760,7 +760,7 @@ int odb_peel_tag(struct odb_reader *reader, const struct oid *tag,
 		ret = depth < PEEL_DEPTH_MAX
 			      ? read_tag(reader, &at, &at, &type, err)
 			      : error_set(err, ERR_CORRUPT,
-					  "a tag does not end");
+					  "a chain of tags is too long");
 	if (!ret)
 		*peeled = at;
 	return ret;
@@ -789,6 +789,7 @@ int odb_peel(struct odb_reader *reader, const struct oid *oid,
 		if (ret < 0)
 			return ret;
 	}
-	return error_set(err, ERR_CORRUPT, "tag %s does not end",
+	return error_set(err, ERR_CORRUPT,
+			 "the chain of tags that begins with %s is too long",
 			 oid_to_hex(hex, oid, reader->odb->algo));
 }

@@ -138,7 +138,9 @@ static int take_capabilities(struct receive_request *req, const char *caps,
 static int reserve(struct receive_request *req, size_t len, struct error *err)
 {
 	if (len >= RECEIVE_TEXT_MAX - req->text_len)
-		return error_set(err, ERR_PEER, "the push is too large");
+		return error_set(err, ERR_PEER,
+				 "the commands, options and certificate of the "
+				 "push are too large");
 	req->text_len += len + 1;
 	return 0;
 }
@@ -297,7 +299,9 @@ static int take_option(struct receive_request *req, const char *line,
 	int ret = reserve(req, len, err);
 
 	if (!ret && req->option_nr >= RECEIVE_OPTIONS_MAX)
-		ret = error_set(err, ERR_PEER, "the push is too large");
+		ret = error_set(err, ERR_PEER,
+				"the commands, options and certificate of the "
+				"push are too large");
 	if (ret < 0)
 		return ret;
 	if (mem_grow(&req->options, &req->option_alloc, req->option_nr + 1,

@@ -145,7 +145,8 @@ static int read_log(struct reflog *log, const struct reftable_stack *stack,
 		ret = reflog_split(log, algo, err);
 	if (found > 0 && !ret && log->nr != indexes.nr)
 		ret = error_set(err, ERR_CORRUPT,
-				"a reflog entry of '%s' cannot be a line",
+				"a reflog entry of '%s' does not fit into a "
+				"line of text",
 				name);
 	for (size_t i = 0; !ret && i < log->nr; i++)
 		log->lines[i].update_index = indexes.items[i];

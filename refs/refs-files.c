@@ -335,10 +335,10 @@ static int check_order(struct refs_iter *it, struct error *err)
 	    (it->last.name &&
 	     packed_refs_name_cmp(it->last.name, it->last.name_len, ref->name,
 				  ref->name_len) > 0))
-		return error_set(err, ERR_CORRUPT,
-				 "%s: '%.*s' is not where it should be",
-				 it->table->name, (int)ref->name_len,
-				 ref->name);
+		return error_set(
+			err, ERR_CORRUPT,
+			"%s: '%.*s' is out of order, or is not below refs/",
+			it->table->name, (int)ref->name_len, ref->name);
 	it->last = *ref;
 	return 0;
 }

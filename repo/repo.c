@@ -446,7 +446,7 @@ int repo_check_copy(const struct repo *repo, const char *what,
 		return error_set(err, ret, "%s", why.msg);
 	return error_set(err, ERR_DENIED,
 			 "cannot %s: this is a local copy of a repository in a "
-			 "store, which only pushes change",
+			 "store, and only pushes may change it",
 			 what);
 }
 

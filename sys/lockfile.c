@@ -141,7 +141,7 @@ int sys_lockfile_remove(const char *path, struct error *err)
 
 	if (ret < 0)
 		ret = error_set(err, (enum error_code)ret,
-				"'%s' is no lock file", path);
+				"'%s' is not a lock file", path);
 	/*
 	 * The PID file is removed last. If the PID file were removed first, a
 	 * kill between both steps would leave a lock file without a PID file.

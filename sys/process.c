@@ -219,7 +219,7 @@ static int lengthen(int fd, size_t size, const char *path, struct error *err)
 	if (fstat(fd, &st) < 0)
 		return error_set_errno(err, "cannot read '%s'", path);
 	if (!S_ISREG(st.st_mode))
-		return error_set(err, ERR_IO, "'%s' is no file", path);
+		return error_set(err, ERR_IO, "'%s' is not a file", path);
 	while ((size_t)st.st_size < size) {
 		size_t left = size - (size_t)st.st_size;
 		ssize_t n = pwrite(fd, zeros,

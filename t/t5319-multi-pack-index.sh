@@ -248,7 +248,7 @@ test_expect_success 'a multi-pack-index that names a missing pack is ignored' '
 	rm -f ours.git/objects/pack/$(pack_names base.git | sed -n "2s/idx/*/p") &&
 	"$GIT" -C ours.git rev-list --objects --all --no-object-names 2>err |
 		LC_ALL=C sort >got &&
-	test_cmp want got && grep "is not there" err
+	test_cmp want got && grep "does not exist" err
 '
 
 # Scripts look for these words of stock Git.

@@ -46,7 +46,7 @@ EOF
 # Commands and certificates are stored up to a limit.
 test_expect_success 'receive-pack: vast_certificate' '
 	PEAK=300 &&
-	survives receive-pack 128 vast_certificate "the push is too large"
+	survives receive-pack 128 vast_certificate "the commands, options and certificate of the push are too large"
 '
 
 # endless_commands sends 100,000 commands. The server frees its commands before

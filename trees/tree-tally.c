@@ -215,9 +215,10 @@ static int join(struct tree_tally *out, const struct tree_tally *rows,
 				&rows->rows[order[i].value];
 
 			if (next->type != row.type)
-				return error_set(err, ERR_CORRUPT,
-						 "an object is named as a tree "
-						 "and as a blob");
+				return error_set(
+					err, ERR_CORRUPT,
+					"one tree names an object as a tree, "
+					"and another as a blob");
 			row.paths += next->paths;
 		}
 		if (row.paths)

@@ -164,7 +164,7 @@ static void test_unreadable(void **state)
 	assert_unreadable(&file, "loose: ");
 	buf_reset(&file);
 	deflate(&file, "blob 4000000000000\0", 19);
-	assert_unreadable(&file, "more content announced");
+	assert_unreadable(&file, "the size in the header is too large");
 	buf_reset(&file);
 	deflate(&file, "nothing", 7);
 	assert_unreadable(&file, "without a type");

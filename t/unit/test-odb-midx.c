@@ -189,7 +189,7 @@ static void test_unused(void **state)
 	tmppack_write(&b.t, "objects", "pack-d", b.objects[2], PER_PACK, false);
 	check_unused(&b, "pack-c.pack index unavailable");
 	tmprepo_remove(&b.t, "objects/pack/pack-c.pack");
-	check_unused(&b, "pack-c.idx is not there");
+	check_unused(&b, "pack-c.idx does not exist");
 	bed_release(&b);
 }
 

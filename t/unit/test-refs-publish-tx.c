@@ -360,9 +360,10 @@ static void test_copy(void **state)
 	assert_int_equal(change_main(&t, NULL), 0);
 	tmprepo_write(&t, REPO_COPY_MARKER, "x");
 	assert_int_equal(change_main(&t, &err), ERR_DENIED);
-	assert_string_equal(err.msg,
-			    "cannot change refs: this is a local copy of a "
-			    "repository in a store, which only pushes change");
+	assert_string_equal(
+		err.msg,
+		"cannot change refs: this is a local copy of a "
+		"repository in a store, and only pushes may change it");
 	assert_int_equal(ref_pack(&t.repo, NULL, &options, &err), ERR_DENIED);
 	assert_int_equal(reflog_drop(&t.repo, "refs/heads/main", &err),
 			 ERR_DENIED);
