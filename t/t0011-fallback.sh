@@ -121,7 +121,7 @@ test_expect_success 'a wrapper that starts gitreach again' '
 	GITREACH_FALLBACK=$PWD/wrapper test_expect_code 128 git stripspace \
 		2>err &&
 	test_line_count 1 err &&
-	grep "^fatal: .stripspace. went 100 times" err
+	grep "^fatal: .stripspace. was passed 100 times" err
 '
 
 test_expect_success 'a program that starts gitreach for some commands only' '
@@ -132,7 +132,7 @@ test_expect_success 'a program that starts gitreach for some commands only' '
 	chmod +x child &&
 	GITREACH_FALLBACK=$PWD/child test_expect_code 128 git stripspace \
 		2>err &&
-	grep "^fatal: .stripspace. went 100 times" err
+	grep "^fatal: .stripspace. was passed 100 times" err
 '
 
 # The stock Git does not have the command itself, and starts the program of its

@@ -105,10 +105,10 @@ test_expect_success 'a wrong configuration is one line, and the old one stays' '
 	grep "^gitreachd: reload failed, the old configuration stays in use: conf:5: workers: .* (and 1 more errors)$" log &&
 	conf "listen = $url" &&
 	kill -HUP $server &&
-	log_has "reload refused.*cannot listen on 127.0.0.1" &&
+	log_has "reload failed.*cannot listen on 127.0.0.1" &&
 	rm conf &&
 	kill -HUP $server &&
-	log_has "reload refused.*cannot open .conf." &&
+	log_has "reload failed.*cannot open .conf." &&
 	stock ls-remote $url/r.git &&
 	test "$(ps -o pid= --ppid $server | wc -l)" = 2 &&
 	stop
@@ -346,7 +346,7 @@ test_expect_success 'lines for the journal have a priority' '
 	grep "^<6>listens on " log &&
 	rm conf &&
 	kill -HUP $server &&
-	log_has "^<3>reload refused" &&
+	log_has "^<3>reload failed" &&
 	stop &&
 	grep "^<6>stopped" log
 '

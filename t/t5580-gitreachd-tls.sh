@@ -242,7 +242,7 @@ test_expect_success 'SIGHUP takes a new certificate, under load' '
 test_expect_success 'SIGHUP with a bad certificate keeps the old one' '
 	cp first.key now.key &&
 	kill -HUP $server &&
-	wait_until logged "old configuration stays: --tls-key: the key in" &&
+	wait_until logged "old configuration stays in use: --tls-key: the key in" &&
 	stock ls-remote $url/r.git >out &&
 	test -s out &&
 	cp later.key now.key &&
