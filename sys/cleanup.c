@@ -7,6 +7,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -98,16 +99,20 @@ static bool remove_entry(struct removal *r, int fd, const char *name, int depth)
 /*
  * Lists the entries of a directory once, and removes each of them. Returns
  * whether at least one entry was removed.
+ *
+ * The entries are read by the system call, because this runs in a signal
+ * handler, where readdir() is not allowed. On 64-bit Linux the system call
+ * writes entries in the layout of struct dirent.
  */
 static bool empty_dir(struct removal *r, int fd, int depth)
 {
-	alignas(struct dirent64) char list[LIST_BYTES];
+	alignas(struct dirent) char list[LIST_BYTES];
 	bool removed = false;
 	ssize_t len;
 
-	while ((len = getdents64(fd, (void *)list, sizeof(list))) > 0) {
+	while ((len = syscall(SYS_getdents64, fd, list, sizeof(list))) > 0) {
 		for (ssize_t i = 0; i < len;) {
-			const struct dirent64 *e = (const void *)(list + i);
+			const struct dirent *e = (const void *)(list + i);
 
 			i += e->d_reclen;
 			if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") &&

@@ -179,8 +179,9 @@ static bool twin(const char *p, const char *start, const char *text)
 		if (twin(end + 1, start, text))
 			return true;
 		text = strchr(text, '/');
-		if (!text++)
+		if (!text)
 			return false;
+		text++;
 	}
 }
 
