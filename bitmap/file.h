@@ -239,9 +239,9 @@ bool bitmap_file_find(const struct bitmap_file *f, uint32_t idx_pos,
 
 /*
  * ORs the bitmap of a row into `set`, which has at least object_nr bits.
- * `scratch` is an initialised set that may be grown and overwritten. Only the
- * row's XOR chain is decoded. Returns 0, ERR_CORRUPT (`set` may contain some of
- * the bits) or ERR_NOMEM.
+ * `scratch` is an initialised set that may be grown and overwritten. Decodes
+ * the stored bits of the row, and of the rows with which it is XORed. Returns
+ * 0, ERR_CORRUPT (`set` may contain some of the bits) or ERR_NOMEM.
  */
 int bitmap_file_or(struct bitset *set, const struct bitmap_file *f,
 		   uint32_t row, struct bitset *scratch, struct error *err);
@@ -268,10 +268,12 @@ struct bitmap_held {
  * same codes. `held` describes the bits that are in the set already (NULL:
  * nothing is known).
  *
- * Entries are decoded along the XOR chain: the row's own entry, then the entry
- * with which it is XORed, and so on. Decoding stops before the first entry
- * whose bitmap is contained in the set already. This entry and the rest of the
- * chain could only change bits that the set has.
+ * A row may be stored as the XOR of its bitmap with the bitmap of another row,
+ * which may be stored as an XOR too. This is the row's XOR chain. The function
+ * decodes the stored bits of the row, then those of the next row of the chain,
+ * and so on. It stops before a row whose whole bitmap the set already contains.
+ * Decoding this row and the rows after it would give exactly that bitmap, and
+ * so would add no bit to the set.
  *
  * If the set is empty, the bitmap is decoded right into the set. After
  * ERR_CORRUPT, such a set may contain any bits.

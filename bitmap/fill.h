@@ -55,8 +55,8 @@ struct bitmap_fill {
 	struct bitset outside;
 	struct bitset scratch;
 	/*
-	 * owned: table of the bits of all objects; made only after many single
-	 * lookups
+	 * owned: table of the bit positions of all objects; made only after
+	 * many single lookups
 	 */
 	struct bitmap_space_table table;
 	/* number of lookups so far; counted until `table` is made */
@@ -206,9 +206,9 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
 /* ---- commits that do not reach a set */
 
 /*
- * Finds commits that do not reach any object of a set, by reading their
- * bitmaps. A search for commits that do reach an object of the set can then
- * stop at the found commits.
+ * Finds commits whose bitmaps have no object of a set. No ancestor of these
+ * commits reaches an object of the set. So a search for commits that reach an
+ * object of the set can stop at these commits.
  */
 
 /*

@@ -158,27 +158,30 @@ struct bitmap_space_part {
 int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
 		       const struct bitmap_space *space);
 
-/* A table of bits, indexed by obj_pos, for many lookups. */
+/*
+ * A table that tells the bit position of each object (indexed by obj_pos). It
+ * makes many lookups fast.
+ */
 struct bitmap_space_table {
 	/*
-	 * owned array, indexed by obj_pos - first: the bit of the object, or
-	 * UINT32_MAX if the table does not tell the bit
+	 * owned array, indexed by obj_pos - first: the bit_pos of the object,
+	 * or UINT32_MAX if the table does not tell the bit_pos
 	 */
 	uint32_t *bits;
 	uint32_t first, nr;
 };
 
 /*
- * Makes the table of bits, in one pass over all objects. Returns 0 or
- * ERR_NOMEM. After an error, *table is zeroed.
+ * Makes the table of the objects' bit positions, in one pass over all objects.
+ * Returns 0 or ERR_NOMEM. After an error, *table is zeroed.
  */
 int bitmap_space_table_init(struct bitmap_space_table *table,
 			    const struct bitmap_space *space);
 void bitmap_space_table_release(struct bitmap_space_table *table);
 
 /*
- * Finds a bit like bitmap_space_bit(), with the same return values. Looks into
- * the table first.
+ * Finds the bit position of an object, as bitmap_space_bit() does, with the
+ * same return values. Looks into the table first.
  */
 static inline bool bitmap_space_table_bit(
 	const struct bitmap_space_table *table,

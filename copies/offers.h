@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packs of a local copy's generation that clients can download from the
- * store, and their addresses.
+ * Finds the packs that clients of a local copy can download from the store, and
+ * the addresses of these packs. A local copy has one generation (version) of a
+ * repository in a store, and the generation has a list of published packs.
  *
  *	list of published packs    <checksum> <length> <path>
  *	marker of the copy         <path> -> file in the store

@@ -87,9 +87,10 @@ int daemon_snapshots_objects(struct daemon_snapshots *cache,
 			     struct error *warning, struct error *err);
 
 /*
- * Returns the owner of plans (cached responses) for the open packs: an address
- * that no other set of packs has. Returns NULL if other requests cannot use the
- * same packs.
+ * Returns an address that identifies the open packs: no other set of open packs
+ * in this process has this address. The cache of plans (cached responses) uses
+ * a plan only for requests with the same address (plan_question.owner). Returns
+ * NULL if other requests cannot use the same packs.
  */
 const void *daemon_snapshots_owner(const struct daemon_use *use);
 

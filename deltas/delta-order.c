@@ -11,14 +11,15 @@
 #define SIZE_MIN 50
 /*
  * Estimated fixed cost of comparing an object, in bytes. The weight of a
- * segment is the sum of the sizes of its objects, with this cost added for each
- * object.
+ * segment (struct delta_segment) is the sum of the sizes of its objects, with
+ * this cost added for each object.
  */
 #define WEIGHT_OF_OBJECT 1024
 /*
- * The number of segments into which the candidates are split. Segments have
- * about the same weight. A segment ends where the name changes. Objects of one
- * name, or of similar names, are split only if they are many.
+ * The number of segments into which the candidates of a delta search are split.
+ * Threads search the segments independently. Segments have about the same
+ * weight. A segment ends where the name changes. Objects of one name, or of
+ * similar names, are split only if they are many.
  */
 #define SEGMENTS 64
 /*
@@ -42,15 +43,17 @@
 #define FILE_SHIFT 14
 
 /*
- * Minimum of the weight that a segment should have. The weight is the sum of
- * the objects' sizes in bytes, plus WEIGHT_OF_OBJECT for each object.
+ * Minimum of the weight that a segment should have. (A segment is a part of the
+ * candidates that is searched independently.) The weight is the sum of the
+ * objects' sizes in bytes, plus WEIGHT_OF_OBJECT for each object.
  */
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 
 /*
  * Objects of one name are split between two segments only if the first segment
- * then has at least this number of objects, and twice its intended weight. Each
- * split stores about one more object whole.
+ * then has at least this number of objects, and twice its intended weight. The
+ * two segments are searched independently, so each split stores about one more
+ * object whole.
  */
 #define SPLIT_OBJECTS_MIN 8192
 /*
@@ -247,8 +250,8 @@ static bool has_same_path(const struct packing_item *a,
 }
 
 /*
- * Returns whether two neighbours have names so different that a segment of this
- * weight may end between them.
+ * Returns whether the segment *seg may end between the neighbours a and b. The
+ * heavier the segment, the more similar the names of a and b may be.
  */
 static bool may_part(const struct splitting *c, const struct delta_segment *seg,
 		     const struct packing_item *a, const struct packing_item *b)

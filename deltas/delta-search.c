@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Searches deltas with several threads. Each thread takes segments of
- * candidates, and stores the deltas that its window finds in the items.
+ * Searches deltas with several threads. The candidates are split into segments
+ * (delta-order.h). Each segment is searched by one thread, which stores the
+ * found deltas in the items.
  *
  * A thread writes only to items of its own segment. So items need no lock.
  */
@@ -90,10 +91,17 @@ static uint16_t depth_now(const struct packing_items *list, uint32_t at)
 }
 
 /*
- * Returns an array that has, for each item, the item's depth after earlier
- * passes, for the parameter `depths` of delta_window_new(). The depth of a
- * delta whose base is in another segment does not change in this pass, see
- * delta_order_pass(). NULL: no memory.
+ * Makes the array `depths` for delta_window_new(). Called before each pass over
+ * the candidates, except the first pass. The candidates of a pass are split
+ * into segments, which threads search independently.
+ *
+ * Objects that are still stored whole have the depth 0. If a delta is
+ * `is_near`, its base is an earlier candidate of the same segment, and the pass
+ * may change the depth of the base. So the array has DELTA_WINDOW_BASE_DEPTH
+ * for this delta. For other deltas, the array has their present depth. While a
+ * pass uses this depth, it does not change (settle_far() in delta-order.c).
+ *
+ * Returns NULL if memory runs out.
  */
 static uint16_t *measure_depths(const struct search *s)
 {

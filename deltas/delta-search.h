@@ -136,8 +136,9 @@ struct delta_window;
  *   on the item.
  * - depths: NULL in the first pass over the candidates. In later passes, for
  *   each item that an earlier pass has made a delta: DELTA_WINDOW_BASE_DEPTH if
- *   the base is an earlier candidate of the same segment, otherwise an upper
- *   bound of the item's depth. The window updates the table as it moves.
+ *   the base is an earlier candidate of the same segment (struct
+ *   delta_segment), otherwise the item's depth before the pass. The window
+ *   updates the table as it moves.
  */
 struct delta_window *delta_window_new(
 	const struct packing_items *list,
@@ -146,7 +147,8 @@ struct delta_window *delta_window_new(
 void delta_window_free(struct delta_window *w);
 
 /*
- * Empty the window of a delta search, so that another segment can be searched.
+ * Empty the window of a delta search. The next candidate is then not compared
+ * with the candidates before it.
  */
 void delta_window_reset(struct delta_window *w);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Used only inside generations/: makes the next generation from a change. */
+/*
+ * Used only inside generations/: applies a change to a generation (version) of
+ * a repository in a store, and so makes the next generation.
+ */
 #ifndef GENERATIONS_REBASE_H
 #define GENERATIONS_REBASE_H
 

@@ -42,9 +42,9 @@
 /* ---- sets of islands (sets.c) */
 
 /*
- * Sets of islands. Each set is stored once and has a number. Many objects have
- * the same set. For example, each object of the common history of two forks is
- * in the islands of both forks.
+ * Sets of islands. Each set is stored once, and has an index by which objects
+ * refer to it. Many objects have the same set. For example, each object of the
+ * common history of two forks is in the islands of both forks.
  *
  * Set 0 is empty. A set takes one bit for each island. Unions of two sets are
  * cached, since nearly all unions are computed again. One thread may add sets.
@@ -71,8 +71,8 @@ struct island_sets {
 	/* number of words for which `words` has memory */
 	size_t alloc;
 	/*
-	 * owned: hash table that finds equal sets: the number of a set, or 0
-	 * for a free slot
+	 * owned: hash table that finds equal sets: the index of a set in
+	 * `words`, or 0 for a free slot
 	 */
 	uint32_t *table;
 	/* number of slots in `table`, a power of two */
@@ -93,15 +93,15 @@ int island_sets_init(struct island_sets *sets, uint32_t island_nr);
 void island_sets_release(struct island_sets *sets);
 
 /*
- * Sets *set to the number of the set that has only `island` (< island_nr).
+ * Sets *set to the index of the set that has only `island` (< island_nr).
  * Returns 0 or ERR_NOMEM.
  */
 int island_sets_single(uint32_t *set, struct island_sets *sets,
 		       uint32_t island);
 
 /*
- * Replaces *set by the number of the union of the sets *set and `other`.
- * Returns 0 or ERR_NOMEM.
+ * `other` and *set are indexes of two sets. Replaces *set by the index of the
+ * union of the two sets. Returns 0 or ERR_NOMEM.
  */
 int island_sets_add(uint32_t *set, struct island_sets *sets, uint32_t other);
 
@@ -145,7 +145,7 @@ struct islands {
 	/* the sets of islands of all objects; equal sets are stored once */
 	struct island_sets sets;
 	/*
-	 * Owned array with an element for each obj_pos < end: the number, in
+	 * Owned array with an element for each obj_pos < end: the index, in
 	 * `sets`, of the set of islands that the object is in. NULL if there
 	 * are no islands of references.
 	 */
@@ -248,8 +248,9 @@ static inline enum islands_layer islands_layer(const struct islands *islands,
 }
 
 /*
- * Returns the number of the set of islands that an object is in (a set of
- * islands->sets), or ISLAND_SET_EMPTY if `islands` is NULL.
+ * Finds the set of all islands that an object is in. Returns the index of the
+ * set in islands->sets. The index is ISLAND_SET_EMPTY if the object is in no
+ * island, or if `islands` is NULL.
  */
 static inline uint32_t islands_set(const struct islands *islands,
 				   uint32_t obj_pos)

@@ -27,14 +27,14 @@ struct marking {
 	struct island_ref *refs; /* owned */
 	size_t ref_nr, ref_alloc;
 	/*
-	 * owned array, indexed by commit_nr: the number of the commit's set of
-	 * islands
+	 * owned array, indexed by commit_nr: the set of islands that the commit
+	 * is in, as an index into islands->sets
 	 */
 	uint32_t *commit_sets;
 	uint32_t commit_end;
 	/*
-	 * number of the set of islands that all objects below the current tree
-	 * get
+	 * the set of islands that all objects below the current tree get, as an
+	 * index into islands->sets
 	 */
 	uint32_t set;
 	/*

@@ -61,8 +61,8 @@ struct found {
 	 */
 	struct bitmap_space space;
 	/*
-	 * Owned: a look-up table of `space`; empty if few objects are
-	 * requested.
+	 * Owned: a table of the bit positions of the objects in `space`; empty
+	 * if few objects are requested.
 	 */
 	struct bitmap_space_table bits;
 	/*

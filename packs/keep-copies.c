@@ -117,13 +117,14 @@ int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
 #define FIND_COST 28
 
 /*
- * Cost of trying to make a copy: as much as deflating this number of bytes.
+ * Cost of trying to make a whole copy of an object: as much as deflating this
+ * number of bytes.
  */
 #define TRY_COST 2048
 
 /*
- * New copies may always cost this number of deflated bytes, even if reading
- * the trees alone has used up the maximum cost.
+ * New whole copies may always cost as much as deflating this number of bytes,
+ * even if reading the trees alone has used up the maximum cost.
  */
 #define NEW_COST_MIN ((uint64_t)32 << 10)
 
@@ -133,8 +134,8 @@ struct copying {
 	/* indexed by obj_pos: the objects of the tip that is handled now */
 	struct bitset in_tip;
 	/*
-	 * indexed by obj_pos: objects that already have a copy in the new file
-	 * of kept deltas
+	 * indexed by obj_pos: objects that already have a whole copy in the new
+	 * file of kept deltas
 	 */
 	struct bitset done;
 	uint64_t len;
@@ -185,9 +186,11 @@ static bool find_base(uint32_t *base_pos, const struct copying *c, uint64_t off,
 }
 
 /*
- * Returns whether an object still needs a copy: the pack stores it as a delta,
- * and the base of the delta is not in the tree of the tip that is handled now.
- * Sets *off to the object's offset in the pack.
+ * Returns whether an object of the current tip's tree still needs a whole copy
+ * in the file of kept deltas. It needs one if the pack stores the object as a
+ * delta, and the tip's tree does not have the base of the delta. A clone of
+ * depth 1 of the tip then cannot use the delta. Sets *off to the object's
+ * offset in the pack.
  */
 static bool is_orphan(const struct copying *c, uint32_t obj_pos, uint64_t *off)
 {
@@ -252,8 +255,8 @@ static uint64_t max_of(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the maximum cost of new copies: cost_max minus the cost so far of
- * reading the trees, but at least NEW_COST_MIN.
+ * Returns the maximum cost of making new whole copies: cost_max minus the cost
+ * so far of reading the trees, but at least NEW_COST_MIN.
  */
 static uint64_t new_cost_max(const struct copying *c)
 {
@@ -263,8 +266,8 @@ static uint64_t new_cost_max(const struct copying *c)
 }
 
 /*
- * Make a new copy, unless the copy would exceed the maximum cost. Returns 0 or
- * ERR_NOMEM.
+ * Make a whole copy of an object: read the object and deflate it. Does nothing
+ * if this would exceed the maximum cost of new copies. Returns 0 or ERR_NOMEM.
  */
 static int make_new(struct copying *c, uint32_t obj_pos)
 {
@@ -331,9 +334,10 @@ static int copy_object(struct copying *c, uint32_t obj_pos)
 }
 
 /*
- * List those objects of a tip that still need a copy (is_orphan()). The list is
- * sorted by their place in the pack, so that reading them is fast. Returns 0 or
- * ERR_NOMEM.
+ * List the objects of a tip's tree that still need a whole copy in the file of
+ * kept deltas. These are the *orphans*: stored deltas whose base is not in the
+ * tree (is_orphan()). They are sorted by offset in the pack, so that reading
+ * them is fast. Returns 0 or ERR_NOMEM.
  */
 static int list_orphans(struct sort_item *orphans, size_t *nr,
 			const struct copying *c, const struct walk_items *found)

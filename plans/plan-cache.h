@@ -52,9 +52,9 @@ struct plan_cache *plan_cache_new(size_t max, const struct plan_dir *dir);
 void plan_cache_free(struct plan_cache *cache);
 
 /*
- * Drops all plans (cached responses) with this owner (struct plan_question).
- * Must be called before the packs of this owner are closed. `cache` may be
- * NULL.
+ * Drops all plans (cached responses) of a snapshot of a repository. `owner` is
+ * the address that identifies the snapshot (struct plan_question). Must be
+ * called before the packs of the snapshot are closed. `cache` may be NULL.
  */
 void plan_cache_forget(struct plan_cache *cache, const void *owner);
 
@@ -75,9 +75,10 @@ typedef int (*plan_make_fn)(void *ctx, const struct odb *odb,
 struct plan_question {
 	/*
 	 * Identifies a snapshot of a repository by any address that is unique
-	 * in this process. Requests with equal keys and the same owner share a
-	 * plan. All packs of `odb` must stay open until plan_cache_forget() was
-	 * called for the owner, and the last entry of the owner was released.
+	 * in this process. Requests with equal keys and an equal `owner` share
+	 * a plan. All packs of `odb` must stay open until plan_cache_forget()
+	 * was called with this address, and the last entry with this address
+	 * was released.
 	 *
 	 * NULL: no other request uses the snapshot. Plans are then shared only
 	 * by files in the directory, and all packs of `odb` must stay open

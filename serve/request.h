@@ -216,9 +216,9 @@ int filter_policy_check(const struct config *config,
  *	allowAnySHA1InWant            any object
  *	--stateless-rpc               objects that visible refs reach
  *
- * The names are keys of the section uploadpack, except the last. A stateless
- * request comes on a new connection, and refs may have moved since the
- * advertisement; so reachable objects are allowed.
+ * The names with "allow" are configuration keys (uploadpack.*), --stateless-rpc
+ * is an option. A stateless request comes on a new connection, and refs may
+ * have moved since the advertisement; so reachable objects are allowed.
  */
 
 /*

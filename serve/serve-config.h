@@ -105,7 +105,9 @@ int promisor_remotes_accepted(const struct promisor_remotes *remotes,
  */
 struct pack_uri {
 	struct oid blob;
-	/* "<pack> <uri>", as clients get it in the section packfile-uris */
+	/*
+	 * "<pack> <uri>", a line of the section "packfile-uris" of the response
+	 */
 	const char *told;
 	const char *uri; /* points into `told` */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Imports a local repository as the next generation of a repository in a store.
+ * Imports a local repository: makes the next generation (version) of a
+ * repository in a store from the content of the local repository.
  */
 #ifndef STORED_IMPORT_H
 #define STORED_IMPORT_H

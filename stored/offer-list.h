@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of published packs of a generation: the packs that clients may
- * download from the store (packfile-uris of gitprotocol-v2(5)). The list is a
- * file of the generation:
+ * A generation (version) of a repository in a store may have published packs:
+ * packs that clients may download from the store (packfile-uris of
+ * gitprotocol-v2(5)). A file of the generation lists these packs:
  *
  *	gitreach published 1
  *	<checksum> <length> objects/pack/pack-<id>.pack

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Publishes packs of a repository for its next generation. */
+/* Publishes packs of a repository in a store, after a repack. */
 #include <stdlib.h>
 #include <string.h>
 

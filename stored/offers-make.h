@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * After a repack, publishes packs of a repository: its next generation has them
- * and their list (stored/offer-list.h) among its files. Each of these packs is
- * the content of a prepared answer (prepared/prepared.h).
+ * Publishes packs of a repository in a store: packs that clients can download
+ * from the store itself. Each of these packs is the content of a prepared
+ * answer (prepared/prepared.h).
+ *
+ * `git store repack` repacks the repository in a temporary directory, and makes
+ * the next generation (version) of the repository from the files of this
+ * directory. Before that, stored_offers_make() writes the published packs and a
+ * list of them (stored/offer-list.h) into the directory:
  *
  *	prepared answers  ->  publish/<checksum>.pack  ->  files of the
  *	                      objects/info/published       next generation

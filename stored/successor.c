@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the next generation of a repository from the files of a directory. */
+/*
+ * Makes the next generation (version) of a repository in a store from the files
+ * of a directory.
+ */
 #include <string.h>
 
 #include "base/mem.h"

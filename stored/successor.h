@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the next generation of a repository in a store from the files of a
- * directory.
+ * Makes the next generation (version) of a repository in a store from the files
+ * of a directory.
  *
  *	newest generation    a.pack  b.pack  old table
  *	the directory        a.pack  c.pack  new table
@@ -22,7 +22,10 @@
 #define STORED_SESSION_MAX ((int64_t)6 * 3600)
 #define STORED_GRACE_MIN ((int64_t)12 * 3600)
 
-/* The input for the next generation. All pointers are borrowed. */
+/*
+ * The input for the next generation (version) of a repository in a store. All
+ * pointers are borrowed.
+ */
 struct stored_successor {
 	/*
 	 * A bare repository that nobody changes meanwhile. Its refs are in

@@ -185,7 +185,7 @@ test_expect_success 'measuring fetches of clients that are some commits behind' 
 		100000
 '
 
-# The test needs a control group, which counts the CPU time of each server.
+# The test needs a cgroup of Linux, which counts the CPU time of each server.
 for dir in /sys/fs/cgroup/cpuacct /sys/fs/cgroup/cpu,cpuacct /sys/fs/cgroup
 do
 	try=$dir/gitreach-try.$$

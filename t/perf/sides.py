@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Servers that are measured, for the programs of this directory. Each side runs
-in a control group of its own, so that the CPU time of all its processes is
-known: fcgiwrap does not wait for its children."""
+in its own cgroup of Linux, so that the CPU time of all its processes is known:
+fcgiwrap does not wait for its children."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ def free_port():
 
 
 def cgroups():
-    """(the directory where control groups can be made, the file in a group
+    """(the directory where cgroups can be made, the file in a cgroup
     that has its CPU time, nanoseconds in a unit of the file)"""
     with open("/proc/mounts") as f:
         mounts = [line.split() for line in f]
@@ -45,7 +45,7 @@ class Side:
         self.group = tempfile.mkdtemp(prefix="gitreach-perf-", dir=base)
 
     def start(self, *command):
-        """Start a process in the side's control group."""
+        """Start a process in the side's cgroup."""
         self.children.append(subprocess.Popen(
             ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"',
              self.group, *command], stdin=subprocess.DEVNULL,

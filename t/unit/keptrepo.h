@@ -23,8 +23,9 @@ struct keptrepo {
 };
 
 /*
- * Add version `nr` of a file of 16 KB. In each version, another line differs
- * from the common text. So two versions differ in two lines.
+ * Add version `nr` of a file of 1,000 lines (17 KB). Version `nr` is a common
+ * text in which only line 20 * nr is changed. So two versions differ in two
+ * lines.
  */
 static inline uint32_t keptrepo_version(struct randrepo *r, uint32_t nr)
 {

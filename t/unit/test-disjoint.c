@@ -39,7 +39,7 @@ static uint32_t bound_at(struct bitmaprepo *b, const struct walk_tips *bounds,
 	return randrepo_find(b->r, &oid);
 }
 
-/* Sets b->had[i] for each object that the found commits reach. */
+/* Sets b->had[i] for each object that a commit of *bounds reaches. */
 static void mark_behind(struct bitmaprepo *b, const struct walk_tips *bounds)
 {
 	memset(b->had, 0, RANDREPO_MAX);
@@ -59,9 +59,10 @@ static void find(struct bitmaprepo *b, struct walk_tips *bounds,
 }
 
 /*
- * A commit with a bitmap must be reachable from the found commits if, and only
- * if, its bitmap has no object of the set. Checks this for all bitmaps. Adds
- * the number of such commits to *clear_nr.
+ * Checks the result *bounds of bitmap_disjoint_commits(), for each commit that
+ * has a bitmap. If the commit reaches no object of `set`, a commit of *bounds
+ * must reach it. If the commit reaches an object of `set`, no commit of *bounds
+ * may reach it. Adds the number of commits of the first kind to *clear_nr.
  */
 static void check_rows(struct bitmaprepo *b, const struct walk_tips *bounds,
 		       const struct bitset *set, uint32_t *clear_nr)
@@ -109,9 +110,9 @@ static void random_sets(void **state)
 }
 
 /*
- * A commit with a bitmap is found if it reaches no object of the set. Here the
- * set is empty, so this is true for each such commit. On each path of the
- * history, the first one is found.
+ * bitmap_disjoint_commits() finds commits that reach no object of a set. If the
+ * set is empty, no commit reaches an object of it. The function must then find,
+ * on each path from the wants, the first commit that the index has.
  */
 static void empty_set(void **state)
 {

@@ -258,9 +258,9 @@ static void configuration(void **state)
 }
 
 /*
- * Writing a bitmap index of existing packs reads only few keys of the section
- * pack: pack.threads, and the keys of bitmap indexes. So an invalid pack.window
- * is no error.
+ * A program that only writes a bitmap index of existing packs reads only few
+ * configuration keys that begin with "pack.": pack.threads, and keys for bitmap
+ * indexes. So an invalid value of pack.window is no error.
  */
 static void bitmap_options(void **state)
 {

@@ -49,8 +49,8 @@ static int put(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 }
 
 /*
- * Checks the section packfile-uris of the response, which must be `text`. If
- * bit i of `left_out` is set, blob number i was left out of the pack.
+ * Checks that the section "packfile-uris" of the response is equal to `text`.
+ * If bit i of `left_out` is set, blob number i was left out of the pack.
  */
 static void expect(const struct fixture *f, const char *protocols,
 		   unsigned left_out, const char *text)

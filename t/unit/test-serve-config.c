@@ -23,7 +23,7 @@ static int load(struct serve_config *c, const struct dialog *d,
 	return serve_config_load(c, &d->t.repo, &warning, err);
 }
 
-/* Load the configuration lines `lines` in the section uploadpack. */
+/* Load a configuration with the section [uploadpack], which has `lines`. */
 static void load_configured(struct serve_config *c, struct dialog *d,
 			    const char *lines)
 {
