@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "builtin/path-args.h"
 #include "builtin/rev-parse.h"
+#include "repo/hook.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -46,10 +47,8 @@ static int append_relative(struct buf *out, const char *from, const char *to)
 	for (; !ret && *from; from++)
 		if (*from == '/' && from[1])
 			ret = buf_append_str(out, "../");
-	if (*to == '/')
-		to++;
 	if (!ret)
-		ret = buf_append_str(out, to);
+		ret = buf_append_str(out, to + strspn(to, "/"));
 	return ret || out->len ? ret : buf_append_str(out, "./");
 }
 
@@ -127,11 +126,77 @@ static const char *skip_dot(const char *path)
 	return path + strspn(path, "/");
 }
 
+/* Removes repeated slashes, and those at the end. */
+static void squeeze(struct buf *path)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < path->len; i++)
+		if (path->data[i] != '/' || !n || path->data[n - 1] != '/')
+			path->data[n++] = path->data[i];
+	while (n > 1 && path->data[n - 1] == '/')
+		n--;
+	path->data[n] = '\0';
+	path->len = n;
+}
+
+/* Returns the directory in which relative paths of the configuration start. */
+static const char *start_dir(const struct place *place, const struct repo *repo)
+{
+	return place->prefix ? repo->worktree : place->cwd;
+}
+
+/*
+ * Returns the real path of `path`, malloc()ed, or NULL with *err set. A
+ * relative path starts in start_dir(). If the path has ".." after a directory
+ * that does not exist, the path is absolute, but ".." and symlinks remain.
+ */
+static char *real_path(const char *path, const struct place *place,
+		       const struct repo *repo, struct error *err)
+{
+	struct buf full = BUF_INIT;
+	char *real = NULL;
+
+	if (!*path)
+		error_set(err, ERR_INVALID,
+			  "The empty string is not a valid path");
+	else if (buf_printf(&full, "%s/%s",
+			    *path == '/' ? "" : start_dir(place, repo),
+			    path) < 0)
+		error_nomem(err);
+	else
+		squeeze(&full);
+	if (full.len)
+		real = sys_realpath_missing(full.data, NULL);
+	if (full.len && !real)
+		real = buf_detach(&full, NULL);
+	buf_release(&full);
+	return real;
+}
+
+/* Append the real path of `path` in the form that --path-format wants. */
+static int append_real(struct buf *out, const struct rev_parse *rp,
+		       const struct place *place, const char *path,
+		       struct error *err)
+{
+	char *real = real_path(path, place, rp->store.repo, err);
+	int ret;
+
+	if (!real)
+		return ERR_INVALID;
+	ret = strcmp(rp->path_format, "absolute")
+		      ? append_relative(out, place->cwd, real)
+		      : buf_append_str(out, real);
+	free(real);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
 static int show_path(const struct rev_parse *rp, const char *dir,
 		     const char *name, enum form form)
 {
 	const struct repo *repo = rp->store.repo;
 	struct buf out = BUF_INIT, full = BUF_INIT;
+	struct error err = ERROR_INIT;
 	struct place place;
 	int ret = find_place(&place, repo);
 	bool relative;
@@ -141,16 +206,20 @@ static int show_path(const struct rev_parse *rp, const char *dir,
 	relative = form != FORM_FOUND && place.prefix && *place.prefix &&
 		   !repo->worktree_is_set && place_below(dir, repo->worktree);
 	ret = buf_printf(&full, *name ? "%s/%s" : "%s", dir, name);
-	if (!ret && rp->path_format && !strcmp(rp->path_format, "absolute"))
-		ret = buf_append_str(&out, full.data);
-	else if (!ret && (rp->path_format || relative))
+	if (!ret && rp->path_format)
+		ret = append_real(&out, rp, &place, full.data, &err);
+	else if (!ret && relative)
 		ret = append_relative(&out, place.cwd, full.data);
 	else if (!ret)
 		ret = append_found(&out, repo, &place, dir, name);
+	if (ret == ERR_NOMEM)
+		error_nomem(&err);
 	if (ret < 0)
-		ret = -builtin_die("out of memory");
+		ret = -builtin_fail(&err);
 	else
-		puts(form == FORM_GIT_PATH ? skip_dot(out.data) : out.data);
+		puts(form == FORM_GIT_PATH && !rp->path_format
+			     ? skip_dot(out.data)
+			     : out.data);
 	buf_release(&out);
 	buf_release(&full);
 	place_release(&place);
@@ -186,14 +255,13 @@ static bool is_common(const char *name)
 }
 
 /*
- * Environment variables and the configuration can move some files and
- * directories out of the git directory, for example "objects". If `name` was
- * moved, returns its new path, and sets *rest to "". If `name` is below a moved
- * directory, returns the new path of the directory, and sets *rest to the path
- * of `name` relative to the directory. Otherwise returns NULL.
+ * The environment can move some files and directories out of the git directory,
+ * for example "objects". If `name` was moved, returns its new path, and sets
+ * *rest to "". If `name` is below a moved directory, returns the new path of
+ * the directory, and sets *rest to the path of `name` relative to the
+ * directory. Otherwise returns NULL.
  */
-static const char *replaced_dir(const struct repo *repo, const char *name,
-				const char **rest)
+static const char *replaced_by_env(const char *name, const char **rest)
 {
 	*rest = place_below(name, "objects");
 	if (*rest && getenv("GIT_OBJECT_DIRECTORY"))
@@ -203,23 +271,104 @@ static const char *replaced_dir(const struct repo *repo, const char *name,
 		return getenv("GIT_INDEX_FILE");
 	if (!strcmp(name, "info/grafts") && getenv("GIT_GRAFT_FILE"))
 		return getenv("GIT_GRAFT_FILE");
+	return NULL;
+}
+
+/*
+ * Works like replaced_by_env(), and also handles the directory of the hooks,
+ * which the configuration can move. Returns 1 with *dir malloc()ed, 0 if `name`
+ * was not moved, or a negative error code.
+ */
+static int replaced_dir(char **dir, const char **rest, const char *name,
+			const struct repo *repo, const struct place *place,
+			struct error *err)
+{
+	const char *env = replaced_by_env(name, rest);
+
+	if (env) {
+		*dir = mem_strdup(env);
+		return *dir ? 1 : error_nomem(err);
+	}
 	*rest = place_below(name, "hooks");
-	return *rest ? config_string(&repo->config, "core.hookspath") : NULL;
+	return *rest ? repo_hooks_path(dir, repo, start_dir(place, repo), err)
+		     : 0;
+}
+
+/*
+ * Append a path that the user has chosen, in the form that is printed without
+ * --path-format: relative to the working directory, or absolute if the user has
+ * written an absolute path.
+ */
+static int append_replaced(struct buf *out, const struct repo *repo,
+			   const struct place *place, const char *path)
+{
+	struct buf full = BUF_INIT;
+	const char *clean = skip_dot(path);
+	int ret;
+
+	if (!*clean)
+		return buf_append_str(out, "./");
+	if (!place->prefix || !*place->prefix || *clean == '/')
+		return buf_append_str(out, clean);
+	ret = buf_printf(&full, "%s/%s", repo->worktree, clean);
+	if (!ret)
+		ret = append_relative(out, place->cwd, full.data);
+	buf_release(&full);
+	return ret;
+}
+
+/*
+ * Print the path <dir>/<rest>, where the user has chosen `dir`. As in stock
+ * Git, symlinks of an absolute path are not resolved for
+ * --path-format=relative.
+ */
+static int show_replaced(const struct rev_parse *rp, const struct place *place,
+			 const char *dir, const char *rest, struct error *err)
+{
+	struct buf path = BUF_INIT, out = BUF_INIT;
+	int ret = buf_printf(&path, *rest ? "%s/%s" : "%s", dir, rest);
+
+	if (ret < 0)
+		goto out;
+	if (!rp->path_format)
+		ret = append_replaced(&out, rp->store.repo, place, path.data);
+	else if (!strcmp(rp->path_format, "relative") && *path.data == '/')
+		ret = append_relative(&out, place->cwd, path.data);
+	else
+		ret = append_real(&out, rp, place, path.data, err);
+	if (!ret)
+		puts(out.data);
+out:
+	buf_release(&path);
+	buf_release(&out);
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
 static int git_path(const struct rev_parse *rp, const char *name)
 {
 	const struct repo *repo = rp->store.repo;
+	struct error err = ERROR_INIT;
+	struct place place;
 	const char *rest;
-	const char *replaced = replaced_dir(repo, name, &rest);
+	char *dir = NULL;
+	int ret = find_place(&place, repo);
 
-	if (replaced) {
-		replaced = skip_dot(replaced);
-		printf(*rest ? "%s/%s\n" : "%s\n", replaced, rest);
-		return 1;
-	}
-	return show_path(rp, is_common(name) ? repo->common_dir : repo->git_dir,
-			 name, FORM_GIT_PATH);
+	if (ret)
+		return -ret;
+	ret = replaced_dir(&dir, &rest, name, repo, &place, &err);
+	if (ret > 0)
+		ret = show_replaced(rp, &place, dir, rest, &err);
+	if (ret < 0)
+		ret = -builtin_fail(&err);
+	else if (dir)
+		ret = 1;
+	else
+		ret = show_path(
+			rp, is_common(name) ? repo->common_dir : repo->git_dir,
+			name, FORM_GIT_PATH);
+	free(dir);
+	place_release(&place);
+	return ret;
 }
 
 /* ---- position in the work tree */

@@ -31,12 +31,8 @@ static void shorten(char *path, const struct repo *repo, const char *dir)
 	free(here);
 }
 
-/*
- * Reads core.hooksPath. Returns 1 with *dir malloc()ed, 0 if it is not set, or
- * a negative error code. Each entry must have a value, as in Git.
- */
-static int configured_dir(char **dir, const struct repo *repo,
-			  const char *where, struct error *err)
+int repo_hooks_path(char **dir, const struct repo *repo, const char *where,
+		    struct error *err)
 {
 	const struct config_entry *entry = NULL;
 	int ret;
@@ -67,7 +63,7 @@ static int name_dir(struct buf *out, const struct repo *repo, const char *where,
 		    struct error *err)
 {
 	char *dir;
-	int ret = configured_dir(&dir, repo, where, err);
+	int ret = repo_hooks_path(&dir, repo, where, err);
 
 	if (ret < 0)
 		return ret;
@@ -85,7 +81,7 @@ static int name_dir(struct buf *out, const struct repo *repo, const char *where,
 int repo_hooks_check_path(const struct repo *repo, struct error *err)
 {
 	char *dir;
-	int ret = configured_dir(&dir, repo, NULL, err);
+	int ret = repo_hooks_path(&dir, repo, NULL, err);
 
 	free(dir);
 	return ret < 0 ? ret : 0;

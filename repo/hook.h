@@ -73,6 +73,17 @@ int repo_hook_find(char **path, const struct repo *repo, const char *name,
 		   const struct hook_runner *runner, struct error *err);
 
 /*
+ * Reads core.hooksPath. Expands the start of the path, such as "~/". To find
+ * out whether a relative path with ":(optional)" exists, the function looks in
+ * `where` (NULL: the working directory); *dir itself stays relative. Returns 1
+ * with *dir malloc()ed, 0 if the key counts as not set, ERR_INVALID with Git's
+ * message if the key has no value or names an unknown home directory, or
+ * ERR_NOMEM.
+ */
+int repo_hooks_path(char **dir, const struct repo *repo, const char *where,
+		    struct error *err);
+
+/*
  * Checks core.hooksPath. Returns 0, ERR_INVALID with Git's message if the key
  * has no value or names an unknown home directory, or ERR_NOMEM.
  */

@@ -517,4 +517,61 @@ test_expect_success '.. is HEAD..HEAD where it cannot be a path' '
 	grep "is outside repository" err
 '
 
+# hooks_from <directory>: compares all forms of the path of the hooks.
+hooks_from () {
+	for form in --path-format=absolute --path-format=relative --symbolic
+	do
+		for path in hooks hooks/x hooks//x/y
+		do
+			(cd $1 && same -c "core.hooksPath=$2" rev-parse $form \
+				--git-path $path) || return 1
+		done || return 1
+	done
+}
+
+test_expect_success 'core.hooksPath is expanded, and relative to the top of the work tree' '
+	mkdir -p hooked/a/b && stock init -q hooked &&
+	for where in hooked hooked/a hooked/a/b hooked/.git bare.git
+	do
+		for dir in h ./h h/ a a/b ../h . .. "~/h" "~root/h" /h "$PWD/hooked"
+		do
+			hooks_from $where "$dir" || return 1
+		done || return 1
+	done &&
+	git -C hooked/a -c core.hooksPath=h rev-parse --git-path hooks >actual &&
+	echo ../h >expect &&
+	test_cmp expect actual &&
+	test_expect_code 128 git -C hooked -c core.hooksPath="~nosuchuser/h" \
+		rev-parse --git-path hooks 2>err &&
+	grep "failed to expand user dir" err
+'
+
+test_expect_success ':(optional) in core.hooksPath' '
+	git -C hooked/a -c core.hooksPath=":(optional)a/b" \
+		rev-parse --git-path hooks >actual &&
+	echo b >expect &&
+	test_cmp expect actual &&
+	git -C hooked/a -c core.hooksPath=":(optional)b" \
+		rev-parse --git-path hooks >actual &&
+	echo ../.git/hooks >expect &&
+	test_cmp expect actual
+'
+
+test_expect_success '--path-format resolves a path of the git directory' '
+	for path in x//y x/ . .. objects/../y no/../y
+	do
+		git -C hooked rev-parse --path-format=relative \
+			--git-path $path || return 1
+	done >actual &&
+	cat >expect <<-\EOF &&
+	.git/x/y
+	.git/x
+	.git
+	./
+	.git/y
+	.git/no/../y
+	EOF
+	test_cmp expect actual
+'
+
 test_done
