@@ -149,7 +149,7 @@ test_flags = $(all_cflags) $(all_ldflags) -O0 -U_FORTIFY_SOURCE $(if $(findstrin
 	undefined,$(SANITIZE)),-fno-sanitize=$(subst $() ,$(comma),null alignment \
 	object-size pointer-overflow bounds signed-integer-overflow shift))
 path_flags = -DGITREACH_EXEC_DIR='"$(execdir)"' \
-	-DGITREACH_MAN_DIR='"$(mandir)"'
+	-DGITREACH_MAN_DIR='"$(mandir)"' -DGITREACH_PREFIX='"$(prefix)"'
 # The table of commands: COMMAND(cat_file) COMMAND(count_objects) ...
 command_flags = -DGITREACH_COMMANDS='$(foreach c,$(commands),COMMAND($(subst \
 	-,_,$c)))'
@@ -185,8 +185,9 @@ $O/%.o: %.c $O/flags
 	@mkdir -p $(@D)
 	$V$(CC) $(all_cflags) $(CPPFLAGS) -MMD -MP -c -o $@ $<
 
-$O/builtin/exec-path.o: CPPFLAGS += $(path_flags)
-$O/builtin/exec-path.o: $O/paths
+path_obj := $O/builtin/exec-path.o $O/config/config.o
+$(path_obj): CPPFLAGS += $(path_flags)
+$(path_obj): $O/paths
 $O/builtin/git.o: CPPFLAGS += $(command_flags)
 $O/builtin/git.o: $O/commands
 
@@ -322,7 +323,8 @@ check: $(lib_obj) $(builtin_obj) $(shared_lib)
 
 # Small changes of a room's code, tried on its tests: ROOM=, SEED=, MUTANTS=.
 mutants: all $(builtin_lib) $(helper_bin) $O/t/fuzz/replay.o
-	$VCC='$(CC)' CFLAGS='$(all_cflags) $(CPPFLAGS)' BUILD='$O' \
+	$VCC='$(CC)' BUILD='$O' \
+		CFLAGS='$(subst ','\'',$(all_cflags) $(CPPFLAGS) $(path_flags))' \
 		LDFLAGS='$(all_ldflags)' LIBS='$(dep_libs)' \
 		PYTHONDONTWRITEBYTECODE=1 tools/mutants --jobs $(JOBS) \
 		$(SEED:%=--seed %) $(MUTANTS:%=--number %) \

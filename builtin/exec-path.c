@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds our exec-path directory. Only this file contains the installation
- * paths, so after a change of the prefix only this file is compiled again.
+ * Finds our exec-path directory. Only this file and config/config.c contain
+ * installation paths, so after a change of the prefix only these two files are
+ * compiled again.
  */
 #include <stdlib.h>
 #include <string.h>

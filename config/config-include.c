@@ -55,6 +55,26 @@ static int append_home_dir(struct buf *out)
 }
 
 /*
+ * Appends a pattern that begins with neither "~/" nor "./". Expands "~user/"
+ * and "%(prefix)/"; if the home directory is unknown, "~user" is appended as it
+ * is. A pattern that is not absolute can begin at any directory.
+ */
+static int append_path(struct buf *out, const char *p)
+{
+	char *path = config_expand_path(p);
+	int ret = 0;
+
+	if (path)
+		p = path;
+	if (*p != '/')
+		ret = buf_append_str(out, "**/");
+	if (!ret)
+		ret = buf_append_str(out, p);
+	free(path);
+	return ret;
+}
+
+/*
  * Makes the glob pattern for a condition "gitdir:", and expands its
  * abbreviations ("~/", "./", a slash at the end). Returns 0, ERR_NOMEM, or
  * ERR_MISSING if an abbreviation cannot be expanded, so that the condition is
@@ -74,8 +94,9 @@ static int expand_gitdir(struct pattern *pattern, const char *p,
 		ret = path ? append_file_dir(text, path) : ERR_MISSING;
 		pattern->literal_len = text->len;
 		p += 2;
-	} else if (*p != '/') {
-		ret = buf_append_str(text, "**/");
+	} else {
+		ret = append_path(text, p);
+		p = "";
 	}
 	if (ret < 0)
 		return ret;

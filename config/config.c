@@ -284,16 +284,15 @@ static int append_home(struct buf *out, const char *user, size_t len)
 
 char *config_expand_path(const char *value)
 {
+	static const char prefix[] = "%(prefix)/";
 	struct buf out = BUF_INIT;
 	int ret = 0;
 
-	/*
-	 * "%(prefix)/" stands for the installation directory of stock Git,
-	 * which this program does not know.
-	 */
-	if (!strncmp(value, "%(prefix)/", 10))
-		return NULL;
-	if (*value == '~') {
+	if (starts_with(value, prefix)) {
+		value += sizeof(prefix) - 1;
+		if (*value != '/')
+			ret = buf_append_str(&out, GITREACH_PREFIX "/");
+	} else if (*value == '~') {
 		size_t user_len = strcspn(value + 1, "/");
 
 		ret = append_home(&out, value + 1, user_len);

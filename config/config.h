@@ -179,9 +179,11 @@ int config_each(const struct config *config, const char *key,
 		void *ctx);
 
 /*
- * Expands "~/" or "~user/" at the start of a path. Returns a malloc()ed string,
- * or NULL if memory runs out or the home directory is unknown. Also returns
- * NULL for "%(prefix)/", which refers to an installation of stock Git.
+ * Expands "~/", "~user/" or "%(prefix)/" at the start of a path. The prefix is
+ * the directory into which gitreach was configured to be installed, for example
+ * "/usr/local". After "%(prefix)/", an absolute path stays as it is, as in
+ * stock Git. Returns a malloc()ed string, or NULL if memory runs out or the
+ * home directory is unknown.
  */
 char *config_expand_path(const char *value);
 

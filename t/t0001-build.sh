@@ -42,6 +42,14 @@ test_expect_success 'make install into DESTDIR' '
 	test -f "$root/lib/pkgconfig/gitreach.pc"
 '
 
+test_expect_success '%(prefix) in the configuration is the prefix of the installation' '
+	stock init -q prefixed &&
+	"$root/bin/git" -C prefixed -c "core.hooksPath=%(prefix)/h" \
+		rev-parse --git-path hooks >actual &&
+	echo "$prefix/h" >expect &&
+	test_cmp expect actual
+'
+
 test_expect_success 'the guide is installed, and its links lead to installed files' '
 	doc=$root/share/doc/gitreach &&
 	python3 "$GITREACH_SRC/t/guide.py" links "$doc"/guide/*.md \
@@ -216,15 +224,17 @@ test_expect_success ARCHIVES 'a program that loads no library' '
 	rm -rf tree
 '
 
-test_expect_success 'the paths of an installation recompile one file' '
+test_expect_success 'the paths of an installation recompile two files' '
 	copy_tree tree &&
-	some="build/builtin/exec-path.o build/base/heap.o build/base/buf.o" &&
+	some="build/builtin/exec-path.o build/config/config.o" &&
+	some="$some build/base/heap.o build/base/buf.o" &&
 	in_copy make $some >/dev/null &&
 	in_copy make prefix=/elsewhere VERBOSE=1 $some >log &&
 	grep -c -e " -c -o " log >compiled &&
-	echo 1 >expect &&
+	echo 2 >expect &&
 	test_cmp expect compiled &&
-	grep "builtin/exec-path.c" log
+	grep "builtin/exec-path.c" log &&
+	grep "config/config.c" log
 '
 
 test_expect_success 'a changed header recompiles its users, and nothing else' '
@@ -240,7 +250,7 @@ test_expect_success 'a changed header recompiles its users, and nothing else' '
 test_expect_success 'other flags recompile everything' '
 	in_copy make prefix=/elsewhere VERBOSE=1 CFLAGS=-O0 $some >log &&
 	grep -c -e "-O0.* -c -o " log >compiled &&
-	echo 3 >expect &&
+	echo 4 >expect &&
 	test_cmp expect compiled
 '
 

@@ -336,6 +336,19 @@ test_expect_success 'an invalid core.hooksPath refuses all pushes' '
 	grep "^fatal: missing value for ${SQ}core.hookspath${SQ}" err
 '
 
+test_expect_success 'core.hooksPath with %(prefix)' '
+	rm -rf ours.git && repo_init ours.git &&
+	stock -C ours.git config core.hooksPath "%(prefix)/no/such/hooks" &&
+	stock -C client.git push -q --receive-pack="$OURS" ../ours.git main &&
+	mkdir ours.git/mine &&
+	printf "#!/bin/sh\nexit 1\n" >ours.git/mine/update &&
+	chmod +x ours.git/mine/update &&
+	stock -C ours.git config core.hooksPath "%(prefix)/$PWD/ours.git/mine" &&
+	test_must_fail stock -C client.git push --receive-pack="$OURS" \
+		../ours.git main:more 2>err &&
+	grep "hook declined" err
+'
+
 test_expect_success 'core.hooksPath with :(optional)' '
 	rm -rf ours.git && repo_init ours.git &&
 	mkdir ours.git/mine &&

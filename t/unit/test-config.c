@@ -9,8 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/config.h"
 #include "t/unit/confenv.h"
@@ -459,10 +461,10 @@ static void includes(void **state)
 }
 
 /*
- * Returns whether the condition of includeIf."<condition>" is true for the
- * repository in home/r.
+ * Returns whether the condition of includeIf."<condition>" is true for the git
+ * directory "<dir>/x.git".
  */
-static bool holds(const char *condition)
+static bool holds_below(const char *dir, const char *condition)
 {
 	struct config config = CONFIG_INIT;
 	struct buf text = BUF_INIT;
@@ -471,13 +473,25 @@ static bool holds(const char *condition)
 	buf_printf(&text, "[includeIf \"%s\"]\npath=inc\n", condition);
 	tmprepo_write(&home, ".gitconfig", text.data);
 	buf_reset(&text);
-	buf_printf(&text, "%s/r/x.git", home.dir);
+	buf_printf(&text, "%s/x.git", dir);
 	load(&config, text.data);
 	found = config_find(&config, "x.yes") != NULL;
 	config_release(&config);
 	buf_release(&text);
 	tmprepo_remove(&home, ".gitconfig");
 	return found;
+}
+
+/* Like holds_below(), for the repository in home/r. */
+static bool holds(const char *condition)
+{
+	struct buf dir = BUF_INIT;
+	bool ret;
+
+	buf_printf(&dir, "%s/r", home.dir);
+	ret = holds_below(dir.data, condition);
+	buf_release(&dir);
+	return ret;
 }
 
 static void git_dir_conditions(void **state)
@@ -503,6 +517,22 @@ static void git_dir_conditions(void **state)
 	for (size_t i = 0; i < COUNT(cases); i++)
 		if (holds(cases[i].condition) != cases[i].holds)
 			fail_msg("%s", cases[i].condition);
+}
+
+static void expanded_git_dir_conditions(void **state)
+{
+	const struct passwd *user = getpwuid(getuid());
+	struct buf pattern = BUF_INIT;
+
+	assert_non_null(user);
+	tmprepo_write(&home, "inc", "[x]\nyes=1\n");
+	assert_true(holds_below("/a", "gitdir:%(prefix)//a/"));
+	assert_false(holds_below("/a", "gitdir:%(prefix)/a/"));
+	assert_true(holds_below("/a/~nosuchuser", "gitdir:~nosuchuser/"));
+	buf_printf(&pattern, "gitdir:~%s/*", user->pw_name);
+	assert_true(holds_below(user->pw_dir, pattern.data));
+	assert_false(holds_below(home.dir, pattern.data));
+	buf_release(&pattern);
 }
 
 static void branch_conditions(void **state)
@@ -567,6 +597,23 @@ static void expands(const char *value, const char *suffix)
 	buf_release(&expected);
 }
 
+/* "%(prefix)/" is replaced by an absolute path, unless one follows. */
+static void prefix_of_path(void **state)
+{
+	char *below = config_expand_path("%(prefix)/x");
+	char *absolute = config_expand_path("%(prefix)//x");
+	char *name = config_expand_path("%(prefix)x");
+
+	assert_int_equal(below[0], '/');
+	assert_true(strlen(below) > 2);
+	assert_string_equal(below + strlen(below) - 2, "/x");
+	assert_string_equal(absolute, "/x");
+	assert_string_equal(name, "%(prefix)x");
+	free(below);
+	free(absolute);
+	free(name);
+}
+
 static void paths(void **state)
 {
 	char *same = config_expand_path("/a/~b");
@@ -576,7 +623,6 @@ static void paths(void **state)
 	expands("~/x", "/x");
 	expands("~", "");
 	assert_null(config_expand_path("~nosuchuser/x"));
-	assert_null(config_expand_path("%(prefix)/x"));
 	unsetenv("HOME");
 	assert_null(config_expand_path("~/x"));
 	setenv("HOME", home.dir, 1);
@@ -658,9 +704,11 @@ int main(void)
 		cmocka_unit_test(counted),
 		cmocka_unit_test(includes),
 		cmocka_unit_test(git_dir_conditions),
+		cmocka_unit_test(expanded_git_dir_conditions),
 		cmocka_unit_test(branch_conditions),
 		cmocka_unit_test(url_conditions),
 		cmocka_unit_test(worktree_config),
+		cmocka_unit_test(prefix_of_path),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(optional_paths),
 		cmocka_unit_test(test_lines),
