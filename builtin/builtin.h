@@ -31,10 +31,10 @@ struct builtin_env {
 	/* true: `git --bare` was given before the command's name */
 	bool is_bare;
 	/*
-	 * true: check the configuration when the repository is opened
-	 * (builtin/config-check.h)
+	 * The variables to check when the repository is opened: groups for
+	 * config_check(); 0: none.
 	 */
-	bool checks_config;
+	unsigned config_checks;
 	/*
 	 * State for fetching missing objects (builtin/lazy-fetch.h). Owned by
 	 * main; NULL until an object is missing.
@@ -71,8 +71,8 @@ int builtin_not_ours(const struct error *why);
 
 /*
  * Open the repository of the working directory and environment into env->repo.
- * Uses the repository that is open already, if any. If env->checks_config is
- * set, clears it, and checks the configuration: a wrong value is an error
+ * Uses the repository that is open already, if any. Clears env->config_checks,
+ * and checks these variables: a wrong value is an error
  * (builtin/config-check.h). Returns 0, or prints "fatal: ..." and returns 128.
  */
 int builtin_open_repo(struct builtin_env *env);

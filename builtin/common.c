@@ -28,6 +28,7 @@ int builtin_not_ours(const struct error *why)
 static int open_repo(struct builtin_env *env, int *ret, struct error *err)
 {
 	const struct repo_options options = {0};
+	unsigned checks;
 
 	*ret = 0;
 	if (!env->repo) {
@@ -36,10 +37,9 @@ static int open_repo(struct builtin_env *env, int *ret, struct error *err)
 			return 128;
 		tracing_repo(env->tracing, env->repo);
 	}
-	if (!env->checks_config)
-		return 0;
-	env->checks_config = false;
-	return config_check(&env->repo->config);
+	checks = env->config_checks;
+	env->config_checks = 0;
+	return config_check(&env->repo->config, checks);
 }
 
 int builtin_open_repo(struct builtin_env *env)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks the configuration variables that most commands read. */
+/* Checks each value of the configuration variables that commands read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,14 @@
 
 /* ---- which commands */
 
+/* Groups of variables, named after the commands that check them. */
+enum group {
+	MOST = 1,     /* most commands */
+	PACKING = 2,  /* commands that make packs */
+	INDEXING = 4, /* index-pack */
+	REPACKING = 8 /* repack */
+};
+
 /*
  * The commands that check the configuration. `subcommands` ends with NULL; an
  * empty list means all subcommands.
@@ -20,29 +28,30 @@
 static const struct {
 	const char *name;
 	const char *subcommands[5];
+	unsigned groups;
 } checking[] = {
-	{"cat-file", {NULL}},
-	{"commit-graph", {NULL}},
-	{"count-objects", {NULL}},
-	{"for-each-ref", {NULL}},
-	{"fsck", {NULL}},
-	{"gc", {NULL}},
-	{"hash-object", {NULL}},
-	{"index-pack", {NULL}},
-	{"maintenance", {"run", "is-needed", NULL}},
-	{"multi-pack-index", {NULL}},
-	{"pack-objects", {NULL}},
-	{"pack-refs", {NULL}},
-	{"reflog", {"expire", "show", NULL}},
-	{"refs", {"verify", "list", "optimize", NULL}},
-	{"repack", {NULL}},
-	{"rev-list", {NULL}},
-	{"rev-parse", {NULL}},
-	{"show-ref", {NULL}},
-	{"symbolic-ref", {NULL}},
-	{"unpack-objects", {NULL}},
-	{"update-ref", {NULL}},
-	{"verify-pack", {NULL}},
+	{"cat-file", {NULL}, MOST},
+	{"commit-graph", {NULL}, MOST},
+	{"count-objects", {NULL}, MOST},
+	{"for-each-ref", {NULL}, MOST},
+	{"fsck", {NULL}, MOST},
+	{"gc", {NULL}, MOST},
+	{"hash-object", {NULL}, MOST},
+	{"index-pack", {NULL}, MOST | INDEXING},
+	{"maintenance", {"run", "is-needed", NULL}, MOST},
+	{"multi-pack-index", {NULL}, MOST},
+	{"pack-objects", {NULL}, MOST | PACKING},
+	{"pack-refs", {NULL}, MOST},
+	{"reflog", {"expire", "show", NULL}, MOST},
+	{"refs", {"verify", "list", "optimize", NULL}, MOST},
+	{"repack", {NULL}, MOST | PACKING | REPACKING},
+	{"rev-list", {NULL}, MOST},
+	{"rev-parse", {NULL}, MOST},
+	{"show-ref", {NULL}, MOST},
+	{"symbolic-ref", {NULL}, MOST},
+	{"unpack-objects", {NULL}, MOST},
+	{"update-ref", {NULL}, MOST},
+	{"verify-pack", {NULL}, MOST},
 };
 
 static bool is_listed(const char *const *words, const char *word)
@@ -53,13 +62,14 @@ static bool is_listed(const char *const *words, const char *word)
 	return false;
 }
 
-bool config_check_is_for(const char *const *argv)
+unsigned config_check_groups(const char *const *argv)
 {
 	for (size_t i = 0; i < ARRAY_NR(checking); i++)
-		if (!strcmp(argv[0], checking[i].name))
-			return !checking[i].subcommands[0] ||
-			       is_listed(checking[i].subcommands, argv[1]);
-	return false;
+		if (!strcmp(argv[0], checking[i].name) &&
+		    (!checking[i].subcommands[0] ||
+		     is_listed(checking[i].subcommands, argv[1])))
+			return checking[i].groups;
+	return 0;
 }
 
 /* ---- which variables */
@@ -130,6 +140,24 @@ static int parse_number(int *number, const struct config_entry *entry)
 		       : 0;
 }
 
+static int check_int(const struct config_entry *entry)
+{
+	int number;
+
+	return parse_number(&number, entry);
+}
+
+static int check_threads(const struct config_entry *entry)
+{
+	int number = 0;
+	int code = parse_number(&number, entry);
+
+	if (!code && number < 0)
+		code = builtin_die("invalid number of threads specified (%d)",
+				   number);
+	return code;
+}
+
 static int check_level(const struct config_entry *entry)
 {
 	int level = 0;
@@ -151,6 +179,15 @@ static int check_size(const struct config_entry *entry)
 	return config_u64(&one, entry->key, &size, &err) < 0
 		       ? builtin_fail(&err)
 		       : 0;
+}
+
+static int check_reuse(const struct config_entry *entry)
+{
+	if (is_word(entry, "single") || is_word(entry, "multi") ||
+	    config_parse_bool(entry->value) >= 0)
+		return 0;
+	return builtin_die("invalid pack.allowPackReuse value: '%s'",
+			   entry->value);
 }
 
 /*
@@ -296,55 +333,75 @@ static int check_fsync_method(const struct config_entry *entry)
 static const struct variable {
 	const char *key;
 	int (*check)(const struct config_entry *entry);
+	unsigned groups;
 } variables[] = {
-	{"attr.tree", check_value},
-	{"author.email", check_value},
-	{"author.name", check_value},
-	{"branch.autosetupmerge", check_setup_merge},
-	{"branch.autosetuprebase", check_setup_rebase},
-	{"color.advice", check_colour},
-	{"committer.email", check_value},
-	{"committer.name", check_value},
-	{"core.abbrev", check_abbrev},
-	{"core.askpass", check_value},
-	{"core.attributesfile", check_value},
-	{"core.autocrlf", check_autocrlf},
-	{"core.bare", check_bool},
-	{"core.checkroundtripencoding", check_value},
-	{"core.checkstat", check_stat},
-	{"core.commentchar", check_comment},
-	{"core.commentstring", check_comment},
-	{"core.compression", check_level},
-	{"core.createobject", check_create},
-	{"core.disambiguate", check_disambiguate},
-	{"core.editor", check_value},
-	{"core.excludesfile", check_value},
-	{"core.filemode", check_bool},
-	{"core.fsync", check_fsync},
-	{"core.fsyncmethod", check_fsync_method},
-	{"core.fsyncobjectfiles", check_fsync_objects},
-	{"core.ignorecase", check_bool},
-	{"core.ignorestat", check_bool},
-	{"core.lockfilepid", check_bool},
-	{"core.loosecompression", check_level},
-	{"core.precomposeunicode", check_bool},
-	{"core.protecthfs", check_bool},
-	{"core.protectntfs", check_bool},
-	{"core.quotepath", check_bool},
-	{"core.safecrlf", check_safecrlf},
-	{"core.sparsecheckout", check_bool},
-	{"core.sparsecheckoutcone", check_bool},
-	{"core.symlinks", check_bool},
-	{"core.trustctime", check_bool},
-	{"i18n.commitencoding", check_value},
-	{"i18n.logoutputencoding", check_value},
-	{"pack.compression", check_level},
-	{"pack.packsizelimit", check_size},
-	{"push.default", check_push},
-	{"sparse.expectfilesoutsideofpatterns", check_bool},
-	{"user.email", check_value},
-	{"user.name", check_value},
-	{"user.useconfigonly", check_bool},
+	{"attr.tree", check_value, MOST},
+	{"author.email", check_value, MOST},
+	{"author.name", check_value, MOST},
+	{"branch.autosetupmerge", check_setup_merge, MOST},
+	{"branch.autosetuprebase", check_setup_rebase, MOST},
+	{"color.advice", check_colour, MOST},
+	{"committer.email", check_value, MOST},
+	{"committer.name", check_value, MOST},
+	{"core.abbrev", check_abbrev, MOST},
+	{"core.askpass", check_value, MOST},
+	{"core.attributesfile", check_value, MOST},
+	{"core.autocrlf", check_autocrlf, MOST},
+	{"core.bare", check_bool, MOST},
+	{"core.checkroundtripencoding", check_value, MOST},
+	{"core.checkstat", check_stat, MOST},
+	{"core.commentchar", check_comment, MOST},
+	{"core.commentstring", check_comment, MOST},
+	{"core.compression", check_level, MOST},
+	{"core.createobject", check_create, MOST},
+	{"core.deltabasecachelimit", check_size, INDEXING},
+	{"core.disambiguate", check_disambiguate, MOST},
+	{"core.editor", check_value, MOST},
+	{"core.excludesfile", check_value, MOST},
+	{"core.filemode", check_bool, MOST},
+	{"core.fsync", check_fsync, MOST},
+	{"core.fsyncmethod", check_fsync_method, MOST},
+	{"core.fsyncobjectfiles", check_fsync_objects, MOST},
+	{"core.ignorecase", check_bool, MOST},
+	{"core.ignorestat", check_bool, MOST},
+	{"core.lockfilepid", check_bool, MOST},
+	{"core.loosecompression", check_level, MOST},
+	{"core.precomposeunicode", check_bool, MOST},
+	{"core.protecthfs", check_bool, MOST},
+	{"core.protectntfs", check_bool, MOST},
+	{"core.quotepath", check_bool, MOST},
+	{"core.safecrlf", check_safecrlf, MOST},
+	{"core.sparsecheckout", check_bool, MOST},
+	{"core.sparsecheckoutcone", check_bool, MOST},
+	{"core.symlinks", check_bool, MOST},
+	{"core.trustctime", check_bool, MOST},
+	{"i18n.commitencoding", check_value, MOST},
+	{"i18n.logoutputencoding", check_value, MOST},
+	{"pack.allowpackreuse", check_reuse, PACKING},
+	{"pack.compression", check_level, MOST},
+	{"pack.deltacachelimit", check_int, PACKING},
+	{"pack.deltacachesize", check_int, PACKING},
+	{"pack.depth", check_int, PACKING},
+	{"pack.indexversion", check_int, PACKING | INDEXING},
+	{"pack.packsizelimit", check_size, MOST},
+	{"pack.threads", check_threads, PACKING | INDEXING},
+	{"pack.usebitmaps", check_bool, PACKING},
+	{"pack.window", check_int, PACKING},
+	{"pack.windowmemory", check_size, PACKING},
+	{"pack.writebitmaphashcache", check_bool, PACKING},
+	{"pack.writebitmaplookuptable", check_bool, PACKING},
+	{"pack.writereverseindex", check_bool, PACKING | INDEXING},
+	{"push.default", check_push, MOST},
+	{"repack.midxmustcontaincruft", check_bool, REPACKING},
+	{"repack.packkeptobjects", check_bool, REPACKING},
+	{"repack.updateserverinfo", check_bool, REPACKING},
+	{"repack.usedeltabaseoffset", check_bool, REPACKING},
+	{"repack.usedeltaislands", check_bool, REPACKING},
+	{"repack.writebitmaps", check_bool, REPACKING},
+	{"sparse.expectfilesoutsideofpatterns", check_bool, MOST},
+	{"user.email", check_value, MOST},
+	{"user.name", check_value, MOST},
+	{"user.useconfigonly", check_bool, MOST},
 };
 
 static int compare(const void *key, const void *variable)
@@ -352,7 +409,7 @@ static int compare(const void *key, const void *variable)
 	return strcmp(key, ((const struct variable *)variable)->key);
 }
 
-int config_check(const struct config *config)
+int config_check(const struct config *config, unsigned groups)
 {
 	int code = 0;
 
@@ -362,7 +419,8 @@ int config_check(const struct config *config)
 			entry->key, variables, ARRAY_NR(variables),
 			sizeof(*variables), compare);
 
-		code = found ? found->check(entry) : 0;
+		if (found && found->groups & groups)
+			code = found->check(entry);
 	}
 	return code;
 }

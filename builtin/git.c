@@ -463,16 +463,16 @@ static bool opens_repo_first(const struct command *command,
 static int open_repo_first(const struct command *command,
 			   struct builtin_env *env)
 {
-	bool checks_config = env->checks_config;
+	unsigned config_checks = env->config_checks;
 	bool is_later = command->run == cmd_fsck ||
 			command->run == cmd_maintenance;
 	int code;
 
 	if (is_later)
-		env->checks_config = false;
+		env->config_checks = 0;
 	code = builtin_open_repo(env);
 	if (is_later)
-		env->checks_config = checks_config;
+		env->config_checks = config_checks;
 	return code;
 }
 
@@ -521,7 +521,7 @@ static int run_command(const struct command *command, const struct global *g,
 	struct builtin_env env = {
 		.tracing = tracing,
 		.is_bare = g->bare,
-		.checks_config = config_check_is_for(argv),
+		.config_checks = config_check_groups(argv),
 	};
 	struct error err = ERROR_INIT;
 	const char **words;

@@ -153,8 +153,8 @@ int packing_send_options_load(struct packing_send_options *options,
 	load_limit(config, "pack.depth", &depth, &ret, err);
 	load_u64(config, "pack.windowmemory", &options->window_memory, &ret,
 		 err);
-	load_u64(config, "pack.deltacachesize", &options->delta_cache_size,
-		 &ret, err);
+	load_limit(config, "pack.deltacachesize", &options->delta_cache_size,
+		   &ret, err);
 	load_u64(config, "pack.deltacachelimit", &options->delta_cache_limit,
 		 &ret, err);
 	load_u64(config, "core.bigfilethreshold", &options->big_file_threshold,

@@ -135,4 +135,57 @@ test_expect_success 'unknown components of core.fsync are ignored' '
 	test_cmp /dev/null err
 '
 
+# refused_by <command> <key>=<value>...: the command must fail and name the last
+# key. Another value after it does not help.
+refused_by () {
+	command=$1 && shift &&
+	for bad
+	do
+		key=${bad%%=*} &&
+		test_expect_code 128 git -C r.git -c $bad -c $key=1 $command \
+			2>err </dev/null &&
+		grep -i "^fatal: .*\(${bad#*=}\|$key\)" err || return 1
+	done
+}
+
+test_expect_success 'each value of the keys of commands that make packs is checked' '
+	git -C r.git repack -adq &&
+	pack=$(cd r.git && ls objects/pack/*.pack) &&
+	for command in "pack-objects --all new" "repack -adq"
+	do
+		refused_by "$command" pack.window=x pack.window=3g \
+			pack.depth=x pack.windowMemory=x pack.threads=x \
+			pack.deltaCacheSize=x pack.deltaCacheLimit=x \
+			pack.useBitmaps=x pack.allowPackReuse=x \
+			pack.indexVersion=x pack.writeReverseIndex=x \
+			pack.writeBitmapHashCache=x \
+			pack.writeBitmapLookupTable=x || return 1
+	done &&
+	refused_by "index-pack $pack" pack.threads=x pack.indexVersion=x \
+		pack.writeReverseIndex=x core.deltaBaseCacheLimit=x &&
+	refused_by "repack -adq" repack.packKeptObjects=x \
+		repack.useDeltaBaseOffset=x repack.writeBitmaps=x \
+		repack.useDeltaIslands=x repack.updateServerInfo=x \
+		repack.midxMustContainCruft=x &&
+	git -C r.git -c pack.window=x -c repack.writeBitmaps=x \
+		index-pack $pack &&
+	git -C r.git -c repack.writeBitmaps=x -c core.deltaBaseCacheLimit=x \
+		-c pack.deltaCacheSize=-1 -c pack.allowPackReuse=Multi \
+		pack-objects -q --all new
+'
+
+test_expect_success 'pack.threads below zero and out of range' '
+	for command in "index-pack $pack" "pack-objects --all new" "repack -adq"
+	do
+		test_expect_code 128 git -C r.git -c pack.threads=-1 \
+			$command 2>err &&
+		echo "fatal: invalid number of threads specified (-1)" \
+			>expect &&
+		test_cmp expect err &&
+		test_expect_code 128 git -C r.git -c pack.threads=2147483648 \
+			$command 2>err &&
+		grep "pack.threads.: out of range$" err || return 1
+	done
+'
+
 test_done
