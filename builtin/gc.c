@@ -385,6 +385,23 @@ static int run(struct run *r, const char *const *argv)
 	return ret ? collect(r) : 0;
 }
 
+/*
+ * Check the configuration of gc before the arguments, as stock Git does. If the
+ * user asks for help, no repository is open, and nothing is checked. Returns 0
+ * or an exit code.
+ */
+static int check_settings(const struct builtin_env *env)
+{
+	const struct gc_args none = GC_ARGS_INIT;
+	struct gc_settings settings;
+	struct error err = ERROR_INIT;
+
+	if (env->repo &&
+	    gc_settings_load(&settings, &none, env->repo, &err) < 0)
+		return builtin_fail(&err);
+	return 0;
+}
+
 int cmd_gc(int argc, const char **argv, struct builtin_env *env)
 {
 	struct error err = ERROR_INIT;
@@ -400,7 +417,9 @@ int cmd_gc(int argc, const char **argv, struct builtin_env *env)
 		return builtin_die("out of memory");
 	/* Keep a copy of the arguments, because parsing reorders argv. */
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
-	ret = gc_args_parse(&r.a, argc, argv);
+	ret = check_settings(env);
+	if (!ret)
+		ret = gc_args_parse(&r.a, argc, argv);
 	if (!ret)
 		ret = builtin_open_repo_to_change(env, "gc");
 	r.repo = env->repo;

@@ -135,65 +135,6 @@ static enum frequency frequency_by_name(const char *name)
 					 : NEVER;
 }
 
-static int parse(struct run *r, int argc, const char **argv,
-		 struct builtin_env *env)
-{
-	const struct option options[] = {
-		{.kind = OPTION_FLAG,
-		 .long_name = "auto",
-		 .flag = &r->m.automatic,
-		 .help = "run only the tasks that the repository needs"},
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "detach",
-		 .value = &r->detach,
-		 .flags = OPTION_NO_ARG,
-		 .fn = take_choice,
-		 .help = "run in the background"},
-		{.kind = OPTION_STRING,
-		 .long_name = "schedule",
-		 .string = &r->schedule_text,
-		 .arg_name = "<frequency>",
-		 .help = "run the tasks whose schedule has this frequency"},
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "quiet",
-		 .value = &r->quiet,
-		 .flags = OPTION_NO_ARG,
-		 .fn = take_choice,
-		 .help = "do not report progress or other information"},
-		{.kind = OPTION_CALLBACK,
-		 .long_name = "task",
-		 .value = r,
-		 .flags = OPTION_NO_NEGATE,
-		 .fn = take_task,
-		 .arg_name = "<task>",
-		 .help = "run this task; may be given several times"},
-		{.kind = OPTION_FLAG,
-		 .long_name = "background",
-		 .flag = &r->background},
-		{0},
-	};
-	int operands = options_parse(argc, argv, options, usage_text);
-	int code;
-
-	if (operands < 0)
-		return 129;
-	if (operands) {
-		code = builtin_open_repo(env);
-		return code ? code : options_usage(options, usage_text);
-	}
-	if (r->schedule_text)
-		r->schedule = frequency_by_name(r->schedule_text);
-	if (r->schedule_text && !r->schedule)
-		return builtin_die("unrecognized --schedule argument '%s'",
-				   r->schedule_text);
-	if (r->schedule_text && (r->m.automatic || r->nr))
-		return builtin_die("options '%s' and '--schedule=' cannot "
-				   "be used together",
-				   r->m.automatic ? "--auto" : "--task=");
-	r->m.quiet = r->quiet < 0 ? !isatty(STDERR_FILENO) : r->quiet;
-	return 0;
-}
-
 /* ---- which tasks */
 
 /*
@@ -292,6 +233,87 @@ static int choose_tasks(struct run *r)
 	r->nr = kept;
 	buf_release(&key);
 	return ret < 0 ? ret : 0;
+}
+
+/* ---- arguments and configuration */
+
+/*
+ * Open the repository, load the settings and choose the tasks. Returns 0 or an
+ * exit code.
+ */
+static int prepare(struct run *r, struct builtin_env *env)
+{
+	const struct gc_args gc = GC_ARGS_INIT;
+	int ret = builtin_open_repo_to_change(env, "maintain");
+
+	if (ret)
+		return ret;
+	r->m.repo = env->repo;
+	ret = gc_settings_load(&r->m.gc, &gc, r->m.repo, r->m.err);
+	if (!ret)
+		ret = choose_tasks(r);
+	return ret < 0 ? builtin_fail(r->m.err) : 0;
+}
+
+/*
+ * Parse the options of `maintenance run`. As in stock Git, a wrong value in the
+ * configuration is reported before an argument that is no option. Returns 0 or
+ * an exit code.
+ */
+static int parse(struct run *r, int argc, const char **argv,
+		 struct builtin_env *env)
+{
+	const struct option options[] = {
+		{.kind = OPTION_FLAG,
+		 .long_name = "auto",
+		 .flag = &r->m.automatic,
+		 .help = "run only the tasks that the repository needs"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "detach",
+		 .value = &r->detach,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_choice,
+		 .help = "run in the background"},
+		{.kind = OPTION_STRING,
+		 .long_name = "schedule",
+		 .string = &r->schedule_text,
+		 .arg_name = "<frequency>",
+		 .help = "run the tasks whose schedule has this frequency"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "quiet",
+		 .value = &r->quiet,
+		 .flags = OPTION_NO_ARG,
+		 .fn = take_choice,
+		 .help = "do not report progress or other information"},
+		{.kind = OPTION_CALLBACK,
+		 .long_name = "task",
+		 .value = r,
+		 .flags = OPTION_NO_NEGATE,
+		 .fn = take_task,
+		 .arg_name = "<task>",
+		 .help = "run this task; may be given several times"},
+		{.kind = OPTION_FLAG,
+		 .long_name = "background",
+		 .flag = &r->background},
+		{0},
+	};
+	int operands = options_parse(argc, argv, options, usage_text);
+	int code;
+
+	if (operands < 0)
+		return 129;
+	if (r->schedule_text)
+		r->schedule = frequency_by_name(r->schedule_text);
+	if (r->schedule_text && !r->schedule)
+		return builtin_die("unrecognized --schedule argument '%s'",
+				   r->schedule_text);
+	if (r->schedule_text && (r->m.automatic || r->nr))
+		return builtin_die("options '%s' and '--schedule=' cannot "
+				   "be used together",
+				   r->m.automatic ? "--auto" : "--task=");
+	r->m.quiet = r->quiet < 0 ? !isatty(STDERR_FILENO) : r->quiet;
+	code = prepare(r, env);
+	return !code && operands ? options_usage(options, usage_text) : code;
 }
 
 /* ---- running tasks */
@@ -443,18 +465,9 @@ static int run_once(struct run *r)
 static int run(struct run *r, int argc, const char **argv,
 	       struct builtin_env *env)
 {
-	const struct gc_args gc = GC_ARGS_INIT;
-	int ret = parse(r, argc, argv, env);
+	int code = parse(r, argc, argv, env);
 
-	if (!ret)
-		ret = builtin_open_repo_to_change(env, "maintain");
-	if (ret)
-		return ret;
-	r->m.repo = env->repo;
-	ret = gc_settings_load(&r->m.gc, &gc, r->m.repo, r->m.err);
-	if (!ret)
-		ret = choose_tasks(r);
-	return ret < 0 ? builtin_fail(r->m.err) : run_once(r);
+	return code ? code : run_once(r);
 }
 
 /* ---- is-needed */

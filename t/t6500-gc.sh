@@ -171,7 +171,9 @@ test_expect_success 'invalid configuration is reported before any step' '
 		gc.pruneExpire=all gc.pruneExpire=0 gc.logExpiry=100 \
 		gc.worktreePruneExpire=false
 	do
-		test_expect_code 128 git -C r -c $setting gc || return 1
+		test_expect_code 128 git -C r -c $setting gc &&
+		test_expect_code 128 git -C r -c $setting gc --unknown ||
+		return 1
 	done &&
 	test_expect_code 128 git -C r gc --prune=bogus &&
 	test_expect_code 128 git -C r -c gc.repackFilterTo=x gc 2>err &&

@@ -325,4 +325,24 @@ test_expect_success 'nothing is deleted from a precious-objects repository' '
 		--task=geometric-repack 2>err
 '
 
+test_expect_success 'wrong values and frequencies are reported before operands' '
+	rm -rf work && cp -R base work &&
+	for setting in gc.auto=x maintenance.strategy=x \
+		maintenance.gc.enabled=x
+	do
+		test_expect_code 128 git -C work -c $setting \
+			maintenance run x 2>err &&
+		grep "^fatal: .*${SQ}x$SQ" err &&
+		test_expect_code 129 git -C work -c $setting \
+			maintenance run --what || return 1
+	done &&
+	for options in --schedule=x "--schedule=daily --auto"
+	do
+		test_expect_code 128 git -C work maintenance run $options x \
+			2>err &&
+		grep "^fatal: .*schedule" err || return 1
+	done &&
+	test_expect_code 129 git -C work maintenance run x
+'
+
 test_done
