@@ -83,12 +83,53 @@ static char *objects_path(const struct init *init)
 					: mem_strdup(objects);
 }
 
+/*
+ * Checks that the parent of a directory exists. Returns 0 or a negative error
+ * code.
+ */
+static int check_parent(const char *path, struct error *err)
+{
+	size_t len = strlen(path);
+	struct sys_stat st;
+	char *parent;
+	bool exists;
+
+	while (len && path[len - 1] == '/')
+		len--;
+	while (len && path[len - 1] != '/')
+		len--;
+	parent = len ? mem_strndup(path, len) : mem_strdup(".");
+	if (!parent)
+		return error_nomem(err);
+	exists = !sys_stat(&st, parent, NULL) && st.is_dir;
+	free(parent);
+	return exists ? 0
+		      : error_set(err, ERR_MISSING,
+				  "cannot create directory '%s': no parent "
+				  "directory",
+				  path);
+}
+
+/*
+ * Makes the directories of the objects. As in Git, the parent of the directory
+ * GIT_OBJECT_DIRECTORY must exist: a wrong path should not create directories
+ * elsewhere. Returns 0 or a negative error code.
+ */
 static int make_object_dirs(const struct init *init)
 {
-	char *objects = objects_path(init);
-	int ret = objects ? make_dir(init, objects, "")
-			  : error_nomem(init->err);
+	const char *chosen = getenv("GIT_OBJECT_DIRECTORY");
+	char *objects;
+	int ret;
 
+	if (chosen && !*chosen)
+		return error_set(init->err, ERR_INVALID,
+				 "GIT_OBJECT_DIRECTORY is empty");
+	objects = objects_path(init);
+	ret = objects ? 0 : error_nomem(init->err);
+	if (!ret && chosen)
+		ret = check_parent(objects, init->err);
+	if (!ret)
+		ret = make_dir(init, objects, "");
 	if (!ret)
 		ret = make_dir(init, objects, "info");
 	if (!ret)

@@ -122,6 +122,24 @@ test_expect_success 'GIT_DEFAULT_HASH and GIT_OBJECT_DIRECTORY' '
 	compare init --bare x && compare init --bare x/y
 '
 
+test_expect_success 'GIT_OBJECT_DIRECTORY without a parent directory, or empty' '
+	for objects in a/b a//b/ "$PWD/place/a/b" ""
+	do
+		rm -rf place && mkdir place &&
+		test_expect_code 128 env "GIT_OBJECT_DIRECTORY=$objects" \
+			git -C place init x 2>err &&
+		grep "^fatal: .*\(a/.*no parent\|is empty\)" err &&
+		! test -e place/x/.git/HEAD && ! test -e place/a &&
+		! test -e place/x/a && ! test -e place/x/pack || return 1
+	done &&
+	for objects in a/ "$PWD/place/a" .git/a
+	do
+		rm -rf place && mkdir place &&
+		GIT_OBJECT_DIRECTORY=$objects git -C place init x || return 1
+	done &&
+	test -d place/x/.git/a/pack
+'
+
 prepare='stock init -q --bare x'
 for arguments in \
 	"init --bare x" \
