@@ -329,7 +329,7 @@ test_expect_success 'an invalid core.hooksPath refuses all pushes' '
 	test_must_fail stock -C client.git push --receive-pack="$OURS" \
 		../ours.git main 2>err &&
 	grep "^fatal: failed to expand user dir in: ${SQ}~nosuchuser/hooks" err &&
-	stock -C ours.git config --unset core.hooksPath &&
+	stock config --file ours.git/config --unset core.hooksPath &&
 	printf "[core]\n\thooksPath\n" >>ours.git/config &&
 	test_must_fail stock -C client.git push --receive-pack="$OURS" \
 		../ours.git main 2>err &&
