@@ -351,6 +351,7 @@ static int write_now(struct object_dir_call *call)
 	struct multi_pack_options o = {
 		.dir_nr = call->dir_nr,
 		.only = c->stdin_packs ? &c->only : NULL,
+		.keep_current = true,
 		.preferred = c->preferred,
 		.progress = call->progress,
 		.refs = call->store.refs,

@@ -10,7 +10,9 @@
 #include "midx/multi-pack-parts.h"
 #include "midx/multi-pack-sources.h"
 #include "midx/multi-pack.h"
+#include "object/hash.h"
 #include "odb/odb-midx.h"
+#include "pack-bitmap.h"
 #include "pack/midx.h"
 #include "pack/midx-write.h"
 #include "packs/multi-pack-lock.h"
@@ -42,6 +44,8 @@ struct writing {
 	/* a copy of the caller's options */
 	struct multi_pack_options *o;
 	struct multi_pack_result *result;
+	/* format of the new multi-pack-index: 1 or 2 */
+	unsigned version;
 	struct multi_pack_sources sources;
 	/* content of the new multi-pack-index */
 	struct buf bytes;
@@ -52,7 +56,10 @@ struct writing {
 	char *path;
 	/* owned: the new index, parsed from `bytes` */
 	struct odb_midx *om;
-	/* why no bitmap index is made although it was asked for */
+	/*
+	 * why no bitmap index is made although it was asked for, or why the
+	 * multi-pack-index on disk is not kept
+	 */
 	struct error *warning;
 	struct error *err;
 };
@@ -142,16 +149,16 @@ static int put_files(struct writing *w, enum sys_fsync_method method)
 
 /*
  * Remove the old bitmap indexes, and the chain that the new file replaces.
- * Readers ignore a chain if there is a single multi-pack-index. Returns 0 or a
- * negative error code.
+ * `keep_bitmap`: the bitmap index of the new file stays. Readers ignore a chain
+ * if there is a single multi-pack-index. Returns 0 or a negative error code.
  */
-static int remove_replaced(struct writing *w)
+static int remove_replaced(struct writing *w, bool keep_bitmap)
 {
 	char hex[OID_MAX_HEX_LEN + 1];
 	int ret = multi_pack_remove_parts(
 		w->dir.data,
 		oid_to_hex(hex, &w->result->checksum, w->odb->algo),
-		w->bitmap.len != 0, w->err);
+		keep_bitmap, w->err);
 
 	return ret < 0 ? ret : multi_pack_remove_chain(w->dir.data, w->err);
 }
@@ -209,7 +216,7 @@ static int install(struct writing *w)
 	if (!ret)
 		ret = put_files(w, method);
 	if (!ret)
-		ret = remove_replaced(w);
+		ret = remove_replaced(w, w->bitmap.len != 0);
 	if (!ret && w->o->removes_but)
 		ret = remove_left_out(w);
 	sys_tempfile_abort(&lock);
@@ -230,38 +237,140 @@ static void check_objects(struct writing *w)
 		  "refusing to write multi-pack .bitmap without any objects");
 }
 
+/* Choose the packs and the format. Returns 0 or a negative error code. */
+static int choose(struct writing *w)
+{
+	int ret = multi_pack_version(&w->version, w->odb->repo, w->err);
+
+	if (!ret)
+		ret = multi_pack_sources_init(&w->sources, w->odb, w->o, NULL,
+					      w->err);
+	/* Without packs (ERR_MISSING), there is no preferred pack either. */
+	w->result->no_such_preferred = w->o->preferred && ret == ERR_MISSING;
+	if (!ret)
+		check_objects(w);
+	return ret;
+}
+
+/* ---- keeping the multi-pack-index on disk */
+
+static bool covers_sources(const struct pack_midx *midx,
+			   const struct multi_pack_sources *sources)
+{
+	bool covers = midx->pack_nr == sources->nr;
+
+	for (uint32_t i = 0; i < midx->pack_nr && covers; i++)
+		covers = multi_pack_sources_find(sources, midx->names[i]) !=
+			 PACK_MIDX_NO_PACK;
+	return covers;
+}
+
+/*
+ * Returns 1 if the multi-pack-index on disk has an undamaged bitmap index, 0 if
+ * not, or ERR_NOMEM.
+ */
+static int has_bitmap(struct writing *w)
+{
+	struct pack_bitmap *pb;
+	int ret = pack_bitmap_open_midx(&pb, w->odb, w->o->dir_nr, NULL);
+	bool found = ret > 0;
+
+	if (found) {
+		w->result->bitmap_nr = pb->file.row_nr;
+		w->result->bitmap_len = pb->map.len;
+		ret = pack_bitmap_prove(pb, NULL);
+		pack_bitmap_close(pb);
+	}
+	if (ret == ERR_NOMEM)
+		return error_nomem(w->err);
+	return found && !ret;
+}
+
+/*
+ * Returns 1 if the multi-pack-index on disk can be kept (see
+ * options->keep_current), 0 if not, or ERR_NOMEM.
+ */
+static int is_current(struct writing *w)
+{
+	const struct odb_midx *om = w->odb->midxes[w->o->dir_nr];
+	int ret;
+
+	if (!w->o->keep_current || !om || om->in_chain)
+		return 0;
+	ret = hash_check_trailer(om->map.data, om->map.len, w->odb->algo,
+				 om->path, w->err);
+	if (ret == ERR_CORRUPT) {
+		error_set(w->warning, ERR_CORRUPT,
+			  "ignoring existing multi-pack-index; "
+			  "checksum mismatch");
+		return 0;
+	}
+	if (ret < 0 || om->midx.version != w->version ||
+	    !covers_sources(&om->midx, &w->sources))
+		return ret;
+	return w->o->bitmap ? has_bitmap(w) : 1;
+}
+
+static void fill_result(struct writing *w, const struct pack_midx *midx)
+{
+	w->result->object_nr = midx->nr;
+	w->result->pack_nr = midx->pack_nr;
+	oid_from_raw(&w->result->checksum, midx->checksum, midx->algo);
+}
+
+/*
+ * Keep the multi-pack-index on disk. Remove what it has replaced, if another
+ * process left this behind, and a bitmap index that was not asked for. Returns
+ * 0 or a negative error code.
+ */
+static int keep(struct writing *w)
+{
+	const bool keep_bitmap = w->o->bitmap != NULL;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	int ret;
+
+	fill_result(w, &w->odb->midxes[w->o->dir_nr]->midx);
+	oid_to_hex(hex, &w->result->checksum, w->odb->algo);
+	ret = multi_pack_has_replaced(w->dir.data, hex, keep_bitmap, w->err);
+	if (ret <= 0)
+		return ret;
+	ret = multi_pack_lock(&lock, w->dir.data, w->odb->repo->share, w->err);
+	if (!ret)
+		ret = multi_pack_check_current(&w->result->outdated, w->odb,
+					       w->o->dir_nr, w->err);
+	if (!ret)
+		ret = remove_replaced(w, keep_bitmap);
+	sys_tempfile_abort(&lock);
+	return ret;
+}
+
+/* ---- making a new one */
+
 static int make_midx(struct writing *w)
 {
 	struct multi_pack_options *o = w->o;
 	struct pack_midx_request rq = {
 		.algo = w->odb->algo,
+		.version = w->version,
+		.packs = w->sources.packs,
+		.pack_nr = w->sources.nr,
+		.preferred = multi_pack_sources_find(&w->sources, o->preferred),
+		.with_order = o->bitmap != NULL,
 		.progress = o->progress,
 	};
 	struct pack_midx_written written;
-	int ret = multi_pack_version(&rq.version, w->odb->repo, w->err);
+	int ret;
 
-	if (!ret)
-		ret = multi_pack_sources_init(&w->sources, w->odb, o, NULL,
-					      w->err);
-	/* Without packs (ERR_MISSING), there is no preferred pack either. */
-	w->result->no_such_preferred = o->preferred && ret == ERR_MISSING;
-	if (ret < 0)
-		return ret;
-	check_objects(w);
-	rq.with_order = o->bitmap != NULL;
-	rq.packs = w->sources.packs;
-	rq.pack_nr = w->sources.nr;
-	rq.preferred = multi_pack_sources_find(&w->sources, o->preferred);
 	w->result->no_such_preferred = o->preferred &&
 				       rq.preferred == PACK_MIDX_NO_PACK;
 	ret = pack_midx_write(&w->bytes, &rq, &written, w->err);
-	if (ret < 0)
-		return ret;
-	w->result->object_nr = written.nr;
-	w->result->pack_nr = rq.pack_nr;
-	w->result->checksum = written.checksum;
-	return odb_midx_parse(&w->om, w->bytes.data, w->bytes.len, w->path,
-			      w->odb->algo, w->err);
+	if (!ret)
+		ret = odb_midx_parse(&w->om, w->bytes.data, w->bytes.len,
+				     w->path, w->odb->algo, w->err);
+	if (!ret)
+		fill_result(w, &w->om->midx);
+	return ret;
 }
 
 int multi_pack_make_bitmap(struct buf *out, struct multi_pack_result *result,
@@ -336,6 +445,15 @@ static int make_bitmap(struct writing *w)
 						w->om, w->o, NULL, w->err);
 }
 
+static int make_and_install(struct writing *w)
+{
+	int ret = make_midx(w);
+
+	if (!ret && w->o->bitmap)
+		ret = make_bitmap(w);
+	return ret < 0 ? ret : install(w);
+}
+
 int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 		     const struct multi_pack_options *options,
 		     struct error *err)
@@ -362,11 +480,11 @@ int multi_pack_write(struct multi_pack_result *result, const struct odb *odb,
 	if (!ret)
 		ret = multi_pack_check_bitmap(&o, &warning, odb, err);
 	if (!ret)
-		ret = make_midx(&w);
-	if (!ret && o.bitmap)
-		ret = make_bitmap(&w);
+		ret = choose(&w);
 	if (!ret)
-		ret = install(&w);
+		ret = is_current(&w);
+	if (ret >= 0)
+		ret = ret ? keep(&w) : make_and_install(&w);
 	if (warning.code)
 		result->warning = warning;
 	writing_release(&w);

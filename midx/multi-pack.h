@@ -37,6 +37,13 @@ struct multi_pack_options {
 	const struct named_packs *but;
 	/* After the new file is installed, remove the packs in `but`. */
 	bool removes_but;
+	/*
+	 * Write nothing if the multi-pack-index on disk covers the same packs
+	 * in the same format. With `bitmap`, its bitmap index must also be
+	 * undamaged. The preferred pack and the commits that have a bitmap then
+	 * stay as they are.
+	 */
+	bool keep_current;
 	/* Name of the preferred pack, with or without extension. NULL: none. */
 	const char *preferred;
 	/* Receives the progress. NULL: no progress is shown. */
@@ -55,7 +62,7 @@ struct multi_pack_result {
 	uint32_t object_nr, pack_nr;
 	struct oid checksum;
 	/*
-	 * true: the multi-pack-index does not cover the pack that
+	 * true: the new multi-pack-index does not cover the pack that
 	 * options->preferred names
 	 */
 	bool no_such_preferred;
@@ -69,7 +76,7 @@ struct multi_pack_result {
 	 * The caller may try again with a newer snapshot.
 	 */
 	bool outdated;
-	/* number of commits that have a bitmap in the new bitmap index */
+	/* number of commits that have a bitmap in the bitmap index */
 	uint32_t bitmap_nr;
 	uint64_t bitmap_len;  /* in bytes */
 	struct error warning; /* code 0: none */
@@ -80,7 +87,8 @@ struct multi_pack_result {
  * snapshot. The new file replaces an older file or a chain. If the new file
  * would equal the old one, it is not written. midx.version chooses the format
  * (1 or 2). A bitmap index is installed before its multi-pack-index. Old bitmap
- * indexes are removed afterwards.
+ * indexes are removed afterwards, even if options->keep_current keeps the
+ * multi-pack-index.
  *
  * With options->removes_but, the packs of `but` are removed under the same
  * lock. In this case, the multi-pack-index on disk must be the one of the

@@ -27,15 +27,25 @@ struct removal {
 	const char *keep;
 	/* Also keep the bitmap index of the multi-pack-index `keep`. */
 	bool keep_bitmap;
+	/* Remove nothing; stop at the first file that would be removed. */
+	bool only_find;
 	struct error *err;
 };
 
+/*
+ * Remove a file. Returns 0 or a negative error code. With r->only_find, returns
+ * 1 instead, which stops the listing of the directory.
+ */
 static int remove_named(const struct removal *r, const char *name)
 {
 	struct buf path = BUF_INIT;
-	int ret = buf_printf(&path, "%s/%s", r->dir, name) < 0
-			  ? error_nomem(r->err)
-			  : sys_unlink(path.data, r->err);
+	int ret;
+
+	if (r->only_find)
+		return 1;
+	ret = buf_printf(&path, "%s/%s", r->dir, name) < 0
+		      ? error_nomem(r->err)
+		      : sys_unlink(path.data, r->err);
 
 	buf_release(&path);
 	return ret;
@@ -68,14 +78,19 @@ static int remove_part(void *ctx, const char *name)
 int multi_pack_remove_parts(const char *dir, const char *keep, bool keep_bitmap,
 			    struct error *err)
 {
-	struct removal r = {dir, keep, keep_bitmap, err};
+	struct removal r = {
+		.dir = dir,
+		.keep = keep,
+		.keep_bitmap = keep_bitmap,
+		.err = err,
+	};
 
 	return sys_dir_each(dir, remove_part, &r, err);
 }
 
 int multi_pack_remove(const char *dir, struct error *err)
 {
-	struct removal r = {dir, "", false, err};
+	struct removal r = {.dir = dir, .keep = "", .err = err};
 	int ret = remove_named(&r, "multi-pack-index");
 
 	return ret < 0 ? ret : multi_pack_remove_parts(dir, "", false, err);
@@ -157,6 +172,8 @@ struct chain_removal {
 	 * chain is removed
 	 */
 	const struct named_packs *any;
+	/* Remove nothing; stop at the first file that would be removed. */
+	bool only_find;
 	struct error *err;
 };
 
@@ -190,7 +207,11 @@ static bool is_in_chain(const struct odb_midx *om, const char *name)
 static int remove_layer(void *ctx, const char *name)
 {
 	const struct chain_removal *c = ctx;
-	const struct removal r = {.dir = c->dir, .err = c->err};
+	const struct removal r = {
+		.dir = c->dir,
+		.only_find = c->only_find,
+		.err = c->err,
+	};
 	struct oid checksum;
 
 	if ((!layer_checksum(&checksum, name, HASH_SHA1) &&
@@ -200,16 +221,28 @@ static int remove_layer(void *ctx, const char *name)
 	return remove_named(&r, name);
 }
 
+/*
+ * Remove the files of layers, except those of c->top and the layers below it.
+ * c->dir is set here. Returns the values of remove_named().
+ */
+static int remove_layers(struct chain_removal *c, const char *dir)
+{
+	char *chain_dir = odb_midx_chain_path(dir, "");
+	int ret;
+
+	c->dir = chain_dir;
+	ret = chain_dir ? sys_dir_each(chain_dir, remove_layer, c, c->err)
+			: error_nomem(c->err);
+	free(chain_dir);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
 int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
 			     struct error *err)
 {
-	char *chain_dir = odb_midx_chain_path(dir, "");
-	struct chain_removal c = {.dir = chain_dir, .top = top, .err = err};
-	int ret = chain_dir ? sys_dir_each(chain_dir, remove_layer, &c, err)
-			    : error_nomem(err);
+	struct chain_removal c = {.top = top, .err = err};
 
-	free(chain_dir);
-	return ret == ERR_MISSING ? 0 : ret;
+	return remove_layers(&c, dir);
 }
 
 int multi_pack_remove_chain(const char *dir, struct error *err)
@@ -219,6 +252,22 @@ int multi_pack_remove_chain(const char *dir, struct error *err)
 
 	free(path);
 	return ret < 0 ? ret : multi_pack_remove_layers(dir, NULL, err);
+}
+
+int multi_pack_has_replaced(const char *dir, const char *keep, bool keep_bitmap,
+			    struct error *err)
+{
+	struct removal r = {
+		.dir = dir,
+		.keep = keep,
+		.keep_bitmap = keep_bitmap,
+		.only_find = true,
+		.err = err,
+	};
+	struct chain_removal c = {.only_find = true, .err = err};
+	int ret = sys_dir_each(dir, remove_part, &r, err);
+
+	return ret ? ret : remove_layers(&c, dir);
 }
 
 /*

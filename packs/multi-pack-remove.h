@@ -48,6 +48,15 @@ int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
 			     struct error *err);
 
 /*
+ * Find files that are left over beside a single multi-pack-index: those that
+ * multi_pack_remove_parts() would remove, with the same arguments, and layers
+ * of a chain. Removes nothing. Returns 1 if there is such a file, 0 if not,
+ * ERR_IO or ERR_NOMEM.
+ */
+int multi_pack_has_replaced(const char *dir, const char *keep, bool keep_bitmap,
+			    struct error *err);
+
+/*
  * Remove the multi-pack-index if it names one of the packs in `names` or cannot
  * be read. Remove the chain if one of its layers names one of these packs,
  * cannot be read, or names a pack that does not exist. (Git before 2.47 removes

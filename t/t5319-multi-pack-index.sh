@@ -312,6 +312,7 @@ test_expect_success 'wrong keys for bitmaps stop write and compact' '
 '
 
 test_expect_success 'a writer at work keeps others out' '
+	rm -f base.git/objects/pack/multi-pack-index &&
 	>base.git/objects/pack/multi-pack-index.lock &&
 	test_expect_code 128 "$GIT" -C base.git multi-pack-index write 2>err &&
 	grep "multi-pack-index.lock" err &&

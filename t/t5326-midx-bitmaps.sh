@@ -168,6 +168,7 @@ do
 		stock -C packs.git rev-list --max-count=12 main |
 		sed "s|.*|create refs/pull/& &|" |
 		stock -C packs.git update-ref --stdin &&
+		rm -f packs.git/objects/pack/multi-pack-index* &&
 		"$GIT" -C packs.git -c bitmapPseudoMerge.all.pattern=refs/pull/ \
 			-c bitmapPseudoMerge.all.threshold=now \
 			-c bitmapPseudoMerge.all.stableThreshold=now \
@@ -201,6 +202,7 @@ test_expect_success 'write without --bitmap removes the old bitmap index' '
 test_expect_success 'the preferred pack comes first' '
 	for pack in $(cd o.git/objects/pack && ls *.pack)
 	do
+		rm -f o.git/objects/pack/multi-pack-index* &&
 		"$GIT" -C o.git multi-pack-index write --bitmap \
 			--preferred-pack=$pack &&
 		stock -C o.git show-index \
@@ -213,6 +215,7 @@ test_expect_success 'the preferred pack comes first' '
 '
 
 test_expect_success 'an unknown preferred pack' '
+	rm -f o.git/objects/pack/multi-pack-index* &&
 	"$GIT" -C o.git multi-pack-index write --bitmap \
 		--preferred-pack=nope 2>err &&
 	echo "warning: unknown preferred pack: '"'nope'"'" >expect &&
@@ -232,12 +235,90 @@ test_expect_success '--refs-snapshot' '
 	stock -C o.git rev-list main~20 | LC_ALL=C sort >expect &&
 	test_cmp expect actual &&
 	same_answers o.git &&
+	rm -f o.git/objects/pack/multi-pack-index* &&
 	test_expect_code 128 "$GIT" -C o.git multi-pack-index write --bitmap \
 		--refs-snapshot=nope 2>err &&
 	grep "^fatal: could not open .nope. for reading: No such file" err &&
 	test_expect_code 128 "$GIT" -C o.git multi-pack-index write --bitmap \
 		--refs-snapshot=refs 2>err &&
 	grep "^fatal: could not open .refs. for reading: Is a directory" err
+'
+
+# ---- an index that is already there
+
+# writes <nr> <git arguments>...: check how many files of the index are written
+writes () {
+	nr=$1 && shift &&
+	touch -d 2020-01-01 s.git/objects/pack/multi-pack-index* &&
+	: >s.git/x && touch -d 2021-01-01 s.git/x &&
+	"$GIT" -C s.git "$@" 2>err &&
+	find s.git/objects/pack -name "multi-*" -type f -newer s.git/x >new &&
+	test $(wc -l <new) -eq $nr
+}
+
+test_expect_success 'an index of the same packs stays' '
+	repo_of_packs s.git &&
+	pack=$(cd s.git/objects/pack && ls *.pack | sed -n 3p) &&
+	"$GIT" -C s.git multi-pack-index write --bitmap &&
+	stock -C s.git update-ref refs/heads/other main~3 &&
+	>s.git/objects/pack/multi-pack-index.lock &&
+	writes 0 multi-pack-index write --bitmap &&
+	writes 0 multi-pack-index write --bitmap --preferred-pack=$pack &&
+	writes 0 multi-pack-index write --bitmap --preferred-pack=nope &&
+	writes 0 multi-pack-index write --bitmap --refs-snapshot=nope &&
+	test_must_be_empty err &&
+	rm s.git/objects/pack/multi-pack-index.lock &&
+	writes 0 multi-pack-index write &&
+	test_must_fail midx_bitmap s.git &&
+	writes 0 multi-pack-index write --preferred-pack=$pack &&
+	writes 0 multi-pack-index write --preferred-pack=nope &&
+	test_must_be_empty err &&
+	test -f s.git/objects/pack/multi-pack-index
+'
+
+test_expect_success 'other packs, another format or no bitmap: written again' '
+	writes 1 multi-pack-index write --bitmap &&
+	writes 2 -c midx.version=2 multi-pack-index write --bitmap &&
+	writes 0 -c midx.version=2 multi-pack-index write --bitmap &&
+	ls s.git/objects/pack | grep "\.idx$" | sed 1d >names &&
+	writes 1 multi-pack-index write --stdin-packs <names &&
+	writes 0 multi-pack-index write --stdin-packs <names &&
+	writes 2 multi-pack-index write --bitmap &&
+	rm s.git/objects/pack/$(midx_bitmap s.git) &&
+	writes 1 multi-pack-index write --bitmap &&
+	same_answers s.git
+'
+
+test_expect_success 'a damaged index or bitmap index is replaced' '
+	bitmap=s.git/objects/pack/$(midx_bitmap s.git) &&
+	cp $bitmap good && chmod u+w $bitmap &&
+	for offset in 4 14 60 $(($(wc -c <good) - 25)) $(($(wc -c <good) - 5))
+	do
+		cp good $bitmap &&
+		printf x | dd of=$bitmap bs=1 seek=$offset conv=notrunc \
+			2>"/dev/null" &&
+		writes 1 multi-pack-index write --bitmap &&
+		test_cmp good $bitmap && chmod u+w $bitmap || return 1
+	done &&
+	printf x >>s.git/objects/pack/multi-pack-index &&
+	writes 2 multi-pack-index write --bitmap &&
+	echo "warning: ignoring existing multi-pack-index; checksum mismatch" \
+		>expect &&
+	test_cmp expect err &&
+	"$GIT" -C s.git multi-pack-index verify &&
+	same_answers s.git
+'
+
+test_expect_success 'files that a killed writer left are removed' '
+	mkdir s.git/objects/pack/multi-pack-index.d &&
+	layer=multi-pack-index-$(printf %040d 1) &&
+	for file in $layer.bitmap $layer.rev multi-pack-index.d/$layer.midx
+	do
+		: >s.git/objects/pack/$file &&
+		writes 0 multi-pack-index write --bitmap &&
+		test ! -e s.git/objects/pack/$file || return 1
+	done &&
+	same_answers s.git
 '
 
 test_expect_success 'packs that are not closed' '

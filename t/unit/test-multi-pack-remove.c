@@ -95,6 +95,28 @@ static void test_layers(void **state)
 	midxchain_release(&m);
 }
 
+static void test_has_replaced(void **state)
+{
+	static const char bitmap[] = "objects/pack/multi-pack-index-00.bitmap";
+	struct midxchain m;
+	char *dir;
+
+	midxchain_init(&m, HASH_SHA1);
+	dir = pack_dir(&m);
+	assert_int_equal(multi_pack_has_replaced(dir, "00", true, NULL), 1);
+	assert_int_equal(layer_nr(&m), MIDXCHAIN_LAYERS);
+	assert_int_equal(multi_pack_remove_chain(dir, NULL), 0);
+	assert_int_equal(multi_pack_has_replaced(dir, "00", true, NULL), 0);
+	tmprepo_write(&m.t, bitmap, "");
+	assert_int_equal(multi_pack_has_replaced(dir, "00", true, NULL), 0);
+	assert_int_equal(multi_pack_has_replaced(dir, "00", false, NULL), 1);
+	assert_int_equal(multi_pack_has_replaced(dir, "01", true, NULL), 1);
+	assert_int_equal(multi_pack_remove_parts(dir, "01", true, NULL), 0);
+	assert_int_equal(multi_pack_has_replaced(dir, "01", true, NULL), 0);
+	free(dir);
+	midxchain_release(&m);
+}
+
 /*
  * multi_pack_remove_naming() removes multi-pack-indexes that name a pack,
  * before the pack is removed. If one layer of the chain names the pack, the
@@ -143,6 +165,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_chain),
 		cmocka_unit_test(test_layers),
+		cmocka_unit_test(test_has_replaced),
 		cmocka_unit_test(test_naming),
 	};
 

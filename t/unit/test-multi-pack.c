@@ -155,6 +155,45 @@ static void test_parts_removed(void **state)
 	bed_release(&b);
 }
 
+/*
+ * With keep_current, an index of the same packs stays, even if another pack is
+ * preferred. Side files of other indexes are removed.
+ */
+static void test_keep_current(void **state)
+{
+	struct multi_pack_options o = {.preferred = "pack-c"};
+	struct multi_pack_result result;
+	struct named_packs but = {0};
+	struct bed b;
+
+	bed_init(&b);
+	write_midx(&b, &o, 3, 4);
+	tmprepo_write(&b.t, "objects/pack/multi-pack-index-00.rev", "");
+	o.keep_current = true;
+	o.preferred = "none";
+	assert_int_equal(multi_pack_write(&result, b.odb, &o, NULL), 0);
+	assert_false(result.no_such_preferred);
+	assert_int_equal(result.pack_nr, 3);
+	assert_int_equal(result.object_nr, 4);
+	assert_memory_equal(result.checksum.bytes,
+			    b.odb->midxes[0]->midx.checksum, 20);
+	assert_false(has_file(&b, "multi-pack-index-00.rev"));
+	assert_false(has_file(&b, "multi-pack-index.lock"));
+	/* Another process has replaced the index since the snapshot. */
+	tmprepo_write(&b.t, "objects/pack/multi-pack-index-00.rev", "");
+	tmprepo_write(&b.t, "objects/pack/multi-pack-index", "");
+	assert_int_equal(multi_pack_write(&result, b.odb, &o, NULL), ERR_IO);
+	assert_true(result.outdated);
+	assert_true(has_file(&b, "multi-pack-index-00.rev"));
+	reopen(&b);
+	write_midx(&b, &o, 3, 4);
+	assert_int_equal(named_packs_add(&but, "pack-b"), 0);
+	o.but = &but;
+	write_midx(&b, &o, 2, 3);
+	named_packs_release(&but);
+	bed_release(&b);
+}
+
 static void test_locked(void **state)
 {
 	const struct multi_pack_options o = {.dir_nr = 0};
@@ -301,6 +340,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_write),
 		cmocka_unit_test(test_parts_removed),
+		cmocka_unit_test(test_keep_current),
 		cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_expire),
 		cmocka_unit_test(test_expire_outdated),
