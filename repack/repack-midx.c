@@ -190,6 +190,7 @@ static int write_once(struct midx_run *m, struct multi_pack_result *written,
 {
 	struct multi_pack_options o = {
 		.but = &m->but,
+		.keep_current = true,
 		.preferred = choose_preferred(m),
 		.progress = m->rq->newpack->make.progress,
 		.bitmap = bitmap ? m->rq->newpack : NULL,

@@ -94,6 +94,26 @@ test_expect_success 'again and again, with pushes between' '
 	done
 '
 
+# is_old <dir>: were the multi-pack-index and its bitmap index written in 2020?
+is_old () {
+	test $(find "$1/objects/pack" -name "multi-*" ! -newermt 2021-01-01 |
+		wc -l) -eq 2
+}
+
+test_expect_success 'without new packs, nothing is written' '
+	rm -rf r.git && cp -R packs.git r.git &&
+	"$GIT" -C r.git repack -q -d --geometric=2 -m -b &&
+	touch -d 2020-01-01 r.git/objects/pack/multi-* &&
+	stock -C r.git update-ref refs/heads/other main~3 &&
+	"$GIT" -C r.git repack -q -d --geometric=2 -m -b &&
+	is_old r.git &&
+	"$GIT" -C r.git repack -q -d -m -b &&
+	is_old r.git && midx_is_right r.git &&
+	repo_add_commit r.git &&
+	"$GIT" -C r.git repack -q -d --geometric=2 -m -b &&
+	test_must_fail is_old r.git && midx_is_right r.git
+'
+
 test_expect_success 'repack updates the multi-pack-index and bitmaps of stock Git' '
 	rm -rf r.git && cp -R packs.git r.git &&
 	stock -C r.git multi-pack-index write --bitmap &&
