@@ -8,6 +8,7 @@
 #include "builtin/for-each-ref.h"
 #include "builtin/options.h"
 #include "object/parse.h"
+#include "odb/odb-stored.h"
 #include "repo/grafts.h"
 
 void ref_filter_init(struct ref_filter *f)
@@ -91,6 +92,8 @@ int ref_filter_point_at(struct ref_filter *f, const char *name)
 
 	if (ret == ERR_UNSUPPORTED)
 		return builtin_not_ours(&err);
+	if (ret == ERR_CORRUPT)
+		builtin_error("%s", err.msg);
 	if (ret < 0) {
 		builtin_error("malformed object name '%s'", name);
 		return 129;
@@ -108,8 +111,51 @@ void ref_filter_point_at_all(struct ref_filter *f)
 }
 
 /*
+ * Replace the id and type of a tag by the id and type of the object that the
+ * tag points to.
+ */
+static int next_target(struct oid *oid, enum object_type *type,
+		       const struct store *store, struct error *err)
+{
+	struct odb_object obj;
+	struct tag_view tag;
+	int ret = odb_read(store->reader, oid, &obj, err);
+
+	if (ret < 0)
+		return ret;
+	ret = tag_parse(&tag, obj.data, obj.len, store->odb->algo, err);
+	if (!ret) {
+		*oid = tag.target;
+		*type = tag.target_type;
+	}
+	odb_object_release(store->reader, &obj);
+	return ret;
+}
+
+/*
+ * Returns whether stock Git treats the damaged object `oid` as missing: its
+ * header cannot be read, or its file is empty. Also returns true if `oid` is a
+ * tag that leads to an object whose file is empty.
+ */
+static bool counts_as_missing(const struct ref_filter *f, struct oid oid)
+{
+	enum object_type type;
+	uint64_t len;
+
+	if (odb_info(f->walk.reader, &oid, &type, NULL, NULL) < 0)
+		return true;
+	do {
+		if (!odb_stored_len(&len, f->store->odb, &oid, NULL) && !len)
+			return true;
+	} while (!next_target(&oid, &type, f->store, NULL));
+	return false;
+}
+
+/*
  * Set *commit_nr to the commit `oid`, or to the commit that a tag `oid` leads
  * to. Returns 1 if there is such a commit, 0 if not, or a negative error code.
+ * Prints an error and returns 0 if the object counts as missing because it is
+ * damaged.
  */
 static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
 		       const struct oid *oid, struct error *err)
@@ -119,6 +165,10 @@ static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
 	uint32_t obj_pos;
 	int ret = odb_peel(f->walk.reader, oid, &peeled, &type, err);
 
+	if (ret == ERR_CORRUPT && counts_as_missing(f, *oid)) {
+		builtin_error("%s", err->msg);
+		return 0;
+	}
 	if (ret < 0)
 		return ret;
 	if (type != OBJ_COMMIT)
@@ -130,19 +180,23 @@ static int find_commit(uint32_t *commit_nr, struct ref_filter *f,
 }
 
 /*
- * If the object `oid` exists and is not a commit, print an error that names its
- * type.
+ * Print an error if the object `oid` exists and is not a commit, or if it is a
+ * tag of a missing object.
  */
 static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 {
+	const enum hash_algo algo = f->store->odb->algo;
 	char hex[OID_MAX_HEX_LEN + 1];
 	enum object_type type;
 	struct oid peeled;
 
 	if (!odb_peel(f->walk.reader, oid, &peeled, &type, NULL))
 		builtin_error("object %s is a %s, not a commit",
-			      oid_to_hex(hex, oid, f->store->odb->algo),
+			      oid_to_hex(hex, oid, algo),
 			      object_type_name(type));
+	else if (!odb_peel_tag(f->walk.reader, oid, &peeled, NULL))
+		builtin_error("Could not read %s",
+			      oid_to_hex(hex, &peeled, algo));
 }
 
 /*
@@ -161,14 +215,19 @@ static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
 	ret = store_resolve(f->store, &oid, name, &err);
 	if (ret == ERR_UNSUPPORTED)
 		return builtin_not_ours(&err);
+	if (ret == ERR_CORRUPT)
+		builtin_error("%s", err.msg);
 	if (ret < 0) {
 		if (option)
 			return builtin_die("malformed object name %s", name);
 		builtin_error("malformed object name %s", name);
 		return 129;
 	}
-	if (find_commit(commit_nr, f, &oid, NULL) > 0)
+	ret = find_commit(commit_nr, f, &oid, &err);
+	if (ret > 0)
 		return 0;
+	if (ret < 0 && ret != ERR_MISSING)
+		return builtin_fail(&err);
 	complain_of_type(f, &oid);
 	if (option)
 		builtin_error("option `%s' must point to a commit", option);
@@ -343,28 +402,6 @@ static bool is_target(const struct ref_filter *f, const struct oid *oid)
 		if (oid_equal(&f->targets[i], oid))
 			return true;
 	return false;
-}
-
-/*
- * Replace the id and type of a tag by the id and type of the object that the
- * tag points to.
- */
-static int next_target(struct oid *oid, enum object_type *type,
-		       const struct store *store, struct error *err)
-{
-	struct odb_object obj;
-	struct tag_view tag;
-	int ret = odb_read(store->reader, oid, &obj, err);
-
-	if (ret < 0)
-		return ret;
-	ret = tag_parse(&tag, obj.data, obj.len, store->odb->algo, err);
-	if (!ret) {
-		*oid = tag.target;
-		*type = tag.target_type;
-	}
-	odb_object_release(store->reader, &obj);
-	return ret;
 }
 
 /*

@@ -540,6 +540,73 @@ test_expect_success 'refs of missing objects have no history' '
 	test_cmp expect all
 '
 
+# damages <id> <content>: replace the file of a loose object
+damages () {
+	file=objects/$(echo $1 | sed "s|^..|&/|") &&
+	rm -f $file && printf "$2" >$file
+}
+
+# relates <exit code> <ref>...: use all filters by history on these refs. If the
+# exit code is 0, refs/heads/one is printed, and an error about $bad.
+relates () {
+	code=$1 && shift &&
+	for option in merged no-merged contains no-contains
+	do
+		git_alone for-each-ref --$option=one refs/heads/one >expect &&
+		test_expect_code $code git_alone for-each-ref --$option=one \
+			refs/heads/one "$@" >actual 2>err &&
+		case $code in
+		0)
+			test_cmp expect actual &&
+			grep "^error: loose object $bad .* is corrupt" err ;;
+		*)
+			grep "^fatal: loose object $bad .* is corrupt" err ;;
+		esac || return
+	done
+}
+
+test_expect_success 'a ref whose object is damaged is left out with an error' '
+	cd "$TRASH/lacks" &&
+	bad=$(echo bad | stock commit-tree $tree) &&
+	stock update-ref refs/heads/bad $bad &&
+	stock tag -a -m bad bad $bad &&
+	damages $bad x && relates 0 refs/heads/bad &&
+	relates 128 refs/tags/bad &&
+	damages $bad "" && relates 0 refs/heads/bad refs/tags/bad &&
+	rm objects/$(echo $bad | sed "s|^..|&/|") &&
+	bad=$(stock rev-parse bad) && damages $bad x && relates 0 refs/tags/bad
+'
+
+test_expect_success 'the commit of an option is damaged' '
+	cd "$TRASH/lacks" &&
+	commit=$(echo bad | stock commit-tree $tree) &&
+	rm objects/$(echo $bad | sed "s|^..|&/|") &&
+	stock update-ref -d refs/heads/bad &&
+	stock tag -f -a -m bad bad $commit &&
+	for option in merged no-merged contains no-contains
+	do
+		damages $commit x &&
+		test_expect_code 129 git_alone for-each-ref --$option=$commit \
+			2>err &&
+		grep "^error: loose object $commit .* is corrupt" err &&
+		test_expect_code 128 git_alone for-each-ref --$option=bad \
+			2>err &&
+		grep "^fatal: loose object $commit .* is corrupt" err &&
+		test_must_fail git_alone for-each-ref --$option=$commit~1 \
+			2>err &&
+		grep "^error: loose object $commit .* is corrupt" err &&
+		rm objects/$(echo $commit | sed "s|^..|&/|") &&
+		test_expect_code 129 git_alone for-each-ref --$option=bad \
+			2>err &&
+		grep "^error: Could not read $commit$" err || return
+	done &&
+	damages $commit x &&
+	test_expect_code 129 git_alone for-each-ref --points-at=$commit~1 2>err &&
+	grep "^error: loose object $commit .* is corrupt" err &&
+	stock tag -d bad &&
+	rm objects/$(echo $commit | sed "s|^..|&/|")
+'
+
 test_expect_success 'grafts are left to stock Git if history matters' '
 	cd "$TRASH/lacks" &&
 	echo $three $one >info/grafts &&
