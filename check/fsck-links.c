@@ -334,6 +334,26 @@ static int follow_links(struct fsck_links *l, uint32_t obj_pos,
 }
 
 /*
+ * Marks the missing roots as reached, so that each is reported once. Returns 0
+ * or ERR_NOMEM.
+ */
+static int mark_absent(struct fsck_links *l, struct error *err)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->absent.nr; i++) {
+		int ret = mark(&l->reached, l->absent.items[i].obj_pos);
+
+		if (ret < 0)
+			return error_nomem(err);
+		if (ret)
+			l->absent.items[nr++] = l->absent.items[i];
+	}
+	l->absent.nr = nr;
+	return 0;
+}
+
+/*
  * Visits all roots that were not reached yet, and follows links from object to
  * object. Returns 0, a negative result of a callback, or another negative error
  * code.
@@ -351,10 +371,7 @@ static int go_one_by_one(struct fsck_links *l, struct error *err)
 		if (ret < 0)
 			return ret;
 	}
-	for (size_t i = 0; i < l->absent.nr; i++)
-		if (mark(&l->reached, l->absent.items[i].obj_pos) < 0)
-			return error_nomem(err);
-	ret = 0;
+	ret = mark_absent(l, err);
 	while (!ret && l->stack_nr)
 		ret = follow_links(l, l->stack[--l->stack_nr], err);
 	return ret;

@@ -305,9 +305,9 @@ void fsck_links_release(struct fsck_links *l);
 
 /*
  * Adds a root. Returns the root's type, or 0 if the root is missing, or a
- * negative error code. A missing root is reported as missing at the end, unless
- * `expected` is OBJ_NONE. An object of the type FSCK_UNKNOWN counts as a blob
- * if `expected` is OBJ_BLOB, otherwise as missing.
+ * negative error code. A missing root is reported once as missing at the end,
+ * unless `expected` is OBJ_NONE. An object of the type FSCK_UNKNOWN counts as a
+ * blob if `expected` is OBJ_BLOB, otherwise as missing.
  */
 int fsck_links_root(struct fsck_links *l, const struct oid *oid,
 		    enum object_type expected, struct error *err);

@@ -127,6 +127,11 @@ damaged 'a branch that is a blob' \
 damaged 'an index that names nothing' '
 	stock update-index --add --cacheinfo \
 		100644,1111111111111111111111111111111111111111,x'
+damaged 'entries of two indexes that name the same missing blob' '
+	blob=100644,1111111111111111111111111111111111111111 &&
+	stock worktree add -q --detach "$TRASH/d/w" &&
+	stock update-index --add --cacheinfo $blob,x --cacheinfo $blob,y &&
+	stock -C w update-index --add --cacheinfo $blob,z'
 damaged 'an unreachable tree that names nothing' '
 	printf "100644 blob 1111111111111111111111111111111111111111\tx\n" |
 		stock mktree --missing'
