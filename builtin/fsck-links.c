@@ -248,6 +248,8 @@ struct roots {
 		 * roots
 		 */
 		added;
+	/* how names of index files are shortened; used with --name-objects */
+	struct shown_path shown;
 };
 
 static int name_root(struct fsck_run *r, const struct oid *oid,
@@ -260,11 +262,24 @@ static int name_root(struct fsck_run *r, const struct oid *oid,
 		       : 0;
 }
 
-static int name_indexed(void *ctx, const struct index_entry *entry)
+/*
+ * Give the object of an index entry a name: ":<path>", or "<index>:<path>" if
+ * the index belongs to another work tree. As in stock Git, the index is named
+ * by its whole path if the user gave GIT_DIR as an absolute path.
+ */
+static int name_indexed(struct roots *roots, const struct index_entry *entry)
 {
-	struct fsck_run *r = ctx;
+	struct fsck_run *r = roots->r;
+	const char *own = r->s.repo->git_dir, *given = getenv("GIT_DIR");
+	const char *index = entry->index, *ignored;
+	size_t len = strlen(own);
 
-	return fsck_names_root(&r->names, &entry->oid, ":%s", entry->path) < 0
+	if (!strncmp(index, own, len) && !strcmp(index + len, "/index"))
+		index = "";
+	else if (!given || *given != '/')
+		index = shown_path_get(&roots->shown, index, &ignored);
+	return fsck_names_root(&r->names, &entry->oid, "%s:%s", index,
+			       entry->path) < 0
 		       ? error_nomem(r->err)
 		       : 0;
 }
@@ -427,18 +442,20 @@ static int add_other(void *ctx, const struct oid *oid)
 		       : add_kept(roots, oid, NULL);
 }
 
-static int add_indexed(void *ctx, const struct oid *oid)
+static int add_indexed(void *ctx, const struct index_entry *entry)
 {
 	struct roots *roots = ctx;
 	struct fsck_run *r = roots->r;
 	char hex[OID_MAX_HEX_LEN + 1];
-	int type = fsck_links_root(roots->l, oid, OBJ_BLOB, r->err);
+	int type = fsck_links_root(roots->l, &entry->oid, OBJ_BLOB, r->err);
 
 	if (type > 0 && type != OBJ_BLOB)
 		builtin_error("object %s is a %s, not a blob",
-			      oid_to_hex(hex, oid, r->s.repo->algo),
+			      oid_to_hex(hex, &entry->oid, r->s.repo->algo),
 			      object_type_name((enum object_type)type));
-	return type < 0 ? type : 0;
+	if (type < 0)
+		return type;
+	return r->a.name_objects ? name_indexed(roots, entry) : 0;
 }
 
 /*
@@ -485,8 +502,8 @@ static int add_indexes(struct roots *roots)
 {
 	struct fsck_run *r = roots->r;
 	struct error why = ERROR_INIT;
-	int ret = index_file_check_each_oid(r->s.repo, add_indexed, add_cached,
-					    roots, &why);
+	int ret = index_file_check_each(r->s.repo, add_indexed, add_cached,
+					roots, &why);
 
 	if (ret >= 0)
 		return ret;
@@ -662,9 +679,7 @@ static int add_roots(struct roots *roots, const char **names, int name_nr)
 	}
 	if (ret || (name_nr && !r->a.cache))
 		return ret;
-	if (r->a.name_objects)
-		ret = index_file_each(r->s.repo, name_indexed, r, r->err);
-	return ret ? ret : add_indexes(roots);
+	return add_indexes(roots);
 }
 
 int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
@@ -674,7 +689,7 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 		on_unreachable, r,           on_unreadable,
 	};
 	struct fsck_links l;
-	struct roots roots = {r, &l, 0, 0, OIDMAP_INIT};
+	struct roots roots = {.r = r, .l = &l, .added = OIDMAP_INIT};
 	struct progress meter;
 	int ret = fsck_links_init(&l, &r->walk, &r->scan, &events, r->err);
 
@@ -683,6 +698,8 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 		l.names = &r->names;
 	if (r->s.repo->has_promisor)
 		l.promisor = &r->promisor;
+	if (!ret)
+		ret = shown_path_init(&roots.shown, r->s.repo, r->err);
 	if (!ret)
 		ret = add_roots(&roots, names, name_nr);
 	progress_start(&meter, r->progress, "Checking connectivity", 0);
@@ -694,6 +711,7 @@ int fsck_check_links(struct fsck_run *r, const char **names, int name_nr)
 	if (!ret && (r->a.unreachable || r->a.dangling || r->a.lost_found))
 		ret = fsck_links_leftover(&l, r->err);
 	oidmap_release(&roots.added);
+	shown_path_release(&roots.shown);
 	fsck_names_release(&r->names);
 	fsck_links_release(&l);
 	return ret;

@@ -40,7 +40,7 @@ struct reading {
 	 * its path differs from the previous path
 	 */
 	struct buf path;
-	const char *file; /* name of the index file */
+	const char *index; /* name of the index file; may be NULL */
 	/*
 	 * called for each tree that the cache-tree extension names; may be NULL
 	 */
@@ -112,6 +112,7 @@ static int parse_entry(struct reading *r, struct index_entry *entry)
 			      : take_padded_path(r, start);
 	entry->path = r->path.data;
 	entry->path_len = r->path.len;
+	entry->index = r->index;
 	return ret;
 }
 
@@ -170,7 +171,7 @@ static int visit_cache_tree(const struct reading *r, struct cursor *data,
 	struct cache_node node;
 
 	while (r->tree_fn && cursor_left(data)) {
-		struct index_tree tree = {.index = r->file};
+		struct index_tree tree = {.index = r->index};
 		int ret;
 
 		if (take_cache_node(&node, data, r->algo) < 0)
@@ -305,6 +306,7 @@ struct visit {
 	void *ctx;
 	struct error *err;
 	bool checks_sum;
+	const char *index;      /* name of the index file that is visited */
 	index_tree_fn *tree_fn; /* or NULL */
 	void *tree_ctx;
 };
@@ -334,13 +336,13 @@ static int check_sum(const struct visit *v, const struct sys_map *map,
 }
 
 static int visit_bytes(const struct visit *v, const struct sys_map *map,
-		       const char *path, struct oid *shared)
+		       struct oid *shared)
 {
 	struct reading r = {
 		.c = cursor_make(map->data, map->len),
 		.algo = v->repo->algo,
 		.path = BUF_INIT,
-		.file = path,
+		.index = v->index,
 		.tree_fn = v->tree_fn,
 		.tree_ctx = v->tree_ctx,
 	};
@@ -365,7 +367,7 @@ static int visit_one(const struct visit *v, const char *path,
 		return ret;
 	ret = check_sum(v, &map, path);
 	if (!ret)
-		ret = visit_bytes(v, &map, path, shared);
+		ret = visit_bytes(v, &map, shared);
 	if ((ret == ERR_CORRUPT || ret == ERR_UNSUPPORTED) && v->err)
 		error_set(v->err, ret, "%s: %s", path, v->err->msg);
 	sys_map_close(&map);
@@ -382,14 +384,18 @@ static int visit_file(const struct visit *v, const char *path, const char *dir)
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid none = OID_ZERO_INIT, shared, ignored;
 	struct buf other = BUF_INIT;
-	int ret = visit_one(v, path, &shared);
+	struct visit one = *v;
+	int ret;
+
+	one.index = path;
+	ret = visit_one(&one, path, &shared);
 
 	if (!ret && !oid_equal(&shared, &none)) {
 		oid_to_hex(hex, &shared, v->repo->algo);
 		if (buf_printf(&other, "%s/sharedindex.%s", dir, hex) < 0)
 			ret = error_nomem(v->err);
 		else
-			ret = visit_one(v, other.data, &ignored);
+			ret = visit_one(&one, other.data, &ignored);
 	}
 	buf_release(&other);
 	return ret;
@@ -421,24 +427,28 @@ static int visit_worktree(void *ctx, const char *name, const char *git_dir)
 	return visit_dir(ctx, git_dir);
 }
 
-/* The callback of index_file_each_oid(), which gets the id of each entry. */
-struct oid_visit {
+/*
+ * The callback of index_file_each_oid(), which gets the id of each entry, or
+ * that of index_file_check_each().
+ */
+struct entry_visit {
 	int (*fn)(void *ctx, const struct oid *oid);
+	index_entry_fn *entry_fn;
 	void *ctx;
 };
 
-static int visit_oid(void *ctx, const struct index_entry *entry)
+static int visit_entry(void *ctx, const struct index_entry *entry)
 {
-	const struct oid_visit *v = ctx;
+	const struct entry_visit *v = ctx;
 
 	if ((entry->mode & TREE_MODE_TYPE) == TREE_MODE_GITLINK)
 		return 0;
-	return v->fn(v->ctx, &entry->oid);
+	return v->fn ? v->fn(v->ctx, &entry->oid) : v->entry_fn(v->ctx, entry);
 }
 
 static int visit_tree(void *ctx, struct index_tree *tree)
 {
-	const struct oid_visit *v = ctx;
+	const struct entry_visit *v = ctx;
 
 	return v->fn(v->ctx, &tree->oid);
 }
@@ -454,10 +464,10 @@ int index_file_each_oid(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			struct error *err)
 {
-	struct oid_visit oids = {fn, ctx};
+	struct entry_visit oids = {.fn = fn, .ctx = ctx};
 	struct visit v = {
 		.repo = repo,
-		.fn = visit_oid,
+		.fn = visit_entry,
 		.ctx = &oids,
 		.err = err,
 		.tree_fn = visit_tree,
@@ -467,16 +477,14 @@ int index_file_each_oid(const struct repo *repo,
 	return visit_all(repo, &v);
 }
 
-int index_file_check_each_oid(const struct repo *repo,
-			      int (*fn)(void *ctx, const struct oid *oid),
-			      index_tree_fn *tree_fn, void *ctx,
-			      struct error *err)
+int index_file_check_each(const struct repo *repo, index_entry_fn *fn,
+			  index_tree_fn *tree_fn, void *ctx, struct error *err)
 {
-	struct oid_visit oids = {fn, ctx};
+	struct entry_visit entries = {.entry_fn = fn, .ctx = ctx};
 	struct visit v = {
 		.repo = repo,
-		.fn = visit_oid,
-		.ctx = &oids,
+		.fn = visit_entry,
+		.ctx = &entries,
 		.err = err,
 		.checks_sum = true,
 		.tree_fn = tree_fn,

@@ -24,6 +24,11 @@ struct index_entry {
 	 */
 	const char *path;
 	size_t path_len;
+	/*
+	 * name of the index file, also for an entry of its shared index; valid
+	 * only during the callback. NULL for index_file_parse().
+	 */
+	const char *index;
 };
 
 typedef int index_entry_fn(void *ctx, const struct index_entry *entry);
@@ -63,11 +68,7 @@ int index_file_each_oid(const struct repo *repo,
 /* A tree that the cache-tree of an index file names. */
 struct index_tree {
 	struct oid oid;
-	/*
-	 * name of the index file whose cache-tree has this tree; valid until
-	 * the callback returns
-	 */
-	const char *index;
+	const char *index; /* as in struct index_entry */
 	/*
 	 * initially false; the callback sets this to true if the trees below
 	 * this tree should be skipped
@@ -78,14 +79,14 @@ struct index_tree {
 typedef int index_tree_fn(void *ctx, struct index_tree *tree);
 
 /*
- * Works like index_file_each_oid(), but calls `tree_fn` for trees of the
- * cache-trees, each before its subtrees. Verifies the checksum at the end of
- * each file. Returns ERR_CORRUPT if a checksum is wrong. A checksum of zeros is
- * accepted: the writer has left it out (index.skipHash).
+ * Visits the same index files as index_file_each_oid(). Calls `fn` with the
+ * entries except submodules, and `tree_fn` with the trees of the cache-trees,
+ * each before its subtrees; `tree_fn` may be NULL. Verifies the checksum at the
+ * end of each file. Returns ERR_CORRUPT if a checksum is wrong, otherwise the
+ * values of index_file_each_oid(). A checksum of zeros is accepted: the writer
+ * has left it out (index.skipHash).
  */
-int index_file_check_each_oid(const struct repo *repo,
-			      int (*fn)(void *ctx, const struct oid *oid),
-			      index_tree_fn *tree_fn, void *ctx,
-			      struct error *err);
+int index_file_check_each(const struct repo *repo, index_entry_fn *fn,
+			  index_tree_fn *tree_fn, void *ctx, struct error *err);
 
 #endif

@@ -171,6 +171,25 @@ test_expect_success '--name-objects' '
 	cd ../r
 '
 
+test_expect_success '--name-objects names entries of the index of each work tree' '
+	rm -rf ../d && cp -R ../r ../d && cd ../d &&
+	stock worktree add -q --detach w &&
+	for nr in 1 2
+	do
+		blob=100644,$(printf %040d $nr) &&
+		stock update-index --add --cacheinfo $blob,x$nr &&
+		stock -C w update-index --add --cacheinfo $blob,y$nr &&
+		stock update-index --force-remove x2 || return 1
+	done &&
+	git fsck --name-objects >../actual || true &&
+	grep "^missing blob 0*1 (:x1)\$" ../actual &&
+	grep "^missing blob 0*2 (\.git/worktrees/w/index:y2)\$" ../actual &&
+	git -C w fsck --name-objects >../actual || true &&
+	grep "^missing blob 0*1 ($TRASH/d/\.git/index:x1)\$" ../actual &&
+	grep "^missing blob 0*2 (:y2)\$" ../actual &&
+	cd ../r
+'
+
 test_expect_success 'objects that are malformed' '
 	rm -rf ../d && stock init -q ../d && cd ../d &&
 	tree=$(stock mktree </dev/null) &&

@@ -77,6 +77,7 @@ static int note(void *ctx, const struct index_entry *entry)
 	struct visit *v = ctx;
 
 	assert_int_equal(strlen(entry->path), entry->path_len);
+	assert_true(!entry->index || strstr(entry->index, "/index"));
 	assert_true(v->nr < 2 * ENTRIES);
 	snprintf(v->paths[v->nr], sizeof(v->paths[0]), "%s", entry->path);
 	v->modes[v->nr] = entry->mode;
@@ -252,7 +253,7 @@ static void of_a_repository(void **state)
 
 /*
  * index_file_each_oid() also visits the trees of the cache-tree, and
- * index_file_check_each_oid() does not. An entry of the cache-tree may have no
+ * index_file_check_each() does not. An entry of the cache-tree may have no
  * id.
  */
 static void cache_tree(void **state)
@@ -284,9 +285,9 @@ static void cache_tree(void **state)
 		assert_int_equal(v.oids[1].bytes[0], 'a');
 		assert_true(cut || v.oids[2].bytes[0] == 't');
 		v.nr = 0;
-		assert_int_equal(index_file_check_each_oid(&t.repo, note_oid,
-							   NULL, &v, NULL),
-				 0);
+		assert_int_equal(
+			index_file_check_each(&t.repo, note, NULL, &v, NULL),
+			0);
 		assert_int_equal(v.nr, 1);
 		buf_release(&file);
 		file = (struct buf)BUF_INIT;
@@ -342,9 +343,8 @@ static void cache_tree_skip(void **state)
 
 	tmprepo_init(&t, HASH_SHA1);
 	write_cache_tree(&t, tree, sizeof(tree) - 1);
-	assert_int_equal(index_file_check_each_oid(&t.repo, note_oid, note_tree,
-						   &v, NULL),
-			 0);
+	assert_int_equal(
+		index_file_check_each(&t.repo, note, note_tree, &v, NULL), 0);
 	assert_int_equal(v.nr, 4);
 	assert_int_equal(v.oids[0].bytes[0], 'a');
 	assert_int_equal(v.oids[1].bytes[0], 's');
@@ -352,8 +352,8 @@ static void cache_tree_skip(void **state)
 	assert_int_equal(v.oids[3].bytes[0], 'g');
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		write_cache_tree(&t, bad[i], bad_len[i]);
-		assert_int_equal(index_file_check_each_oid(&t.repo, note_oid,
-							   note_tree, &v, NULL),
+		assert_int_equal(index_file_check_each(&t.repo, note, note_tree,
+						       &v, NULL),
 				 ERR_CORRUPT);
 	}
 	tmprepo_release(&t);
@@ -380,7 +380,7 @@ static void split_index(void **state)
 
 /*
  * index_file_each_oid() ignores a wrong checksum, and
- * index_file_check_each_oid() reports it as an error. A checksum of zeros means
+ * index_file_check_each() reports it as an error. A checksum of zeros means
  * that the file has no checksum.
  */
 static void checksum(void **state)
@@ -393,29 +393,25 @@ static void checksum(void **state)
 
 	tmprepo_init(&t, HASH_SHA1);
 	write_index(&t, "index", 1, NULL);
-	assert_int_equal(
-		index_file_check_each_oid(&t.repo, note_oid, NULL, &v, NULL),
-		0);
+	assert_int_equal(index_file_check_each(&t.repo, note, NULL, &v, NULL),
+			 0);
 	indexfile_head(&file, 2, 1);
 	indexfile_put(&file, 2, HASH_SHA1, &e, NULL);
 	indexfile_finish(&file, HASH_SHA1);
 	file.data[20] ^= 1;
 	tmprepo_write_len(&t, "worktrees/a/index", file.data, file.len);
 	assert_int_equal(index_file_each_oid(&t.repo, note_oid, &v, NULL), 0);
-	assert_int_equal(
-		index_file_check_each_oid(&t.repo, note_oid, NULL, &v, &err),
-		ERR_CORRUPT);
+	assert_int_equal(index_file_check_each(&t.repo, note, NULL, &v, &err),
+			 ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "bad index file sha1 signature"));
 	assert_non_null(strstr(err.msg, "worktrees/a/index"));
 	memset(file.data + file.len - 20, 0, 20);
 	tmprepo_write_len(&t, "worktrees/a/index", file.data, file.len);
-	assert_int_equal(
-		index_file_check_each_oid(&t.repo, note_oid, NULL, &v, NULL),
-		0);
+	assert_int_equal(index_file_check_each(&t.repo, note, NULL, &v, NULL),
+			 0);
 	tmprepo_write(&t, "index", "");
-	assert_int_equal(
-		index_file_check_each_oid(&t.repo, note_oid, NULL, &v, &err),
-		ERR_CORRUPT);
+	assert_int_equal(index_file_check_each(&t.repo, note, NULL, &v, &err),
+			 ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "smaller than expected"));
 	buf_release(&file);
 	tmprepo_release(&t);
