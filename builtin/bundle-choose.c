@@ -70,8 +70,8 @@ static int add_tips(struct choice *c)
 					: NO_COMMIT;
 	}
 	for (size_t i = 0; i < revs->haves.nr && !ret; i++)
-		ret = walk_add_tip(&c->walk, &c->haves,
-				   &revs->haves.items[i].oid, false, c->err);
+		ret = walk_add_excluded_tip(&c->walk, &c->haves,
+					    &revs->haves.items[i].oid, c->err);
 	return ret < 0 ? ret : 0;
 }
 

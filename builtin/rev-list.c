@@ -28,6 +28,8 @@
 static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 		   const struct oid *oid)
 {
+	if (tips == &r->haves && r->o.missing == MISSING_ERROR)
+		return walk_add_excluded_tip(&r->walk, tips, oid, r->err);
 	if (r->o.use_bitmap && !r->args.haves.nr &&
 	    r->o.missing == MISSING_ERROR)
 		return walk_add_tip_unread(&r->walk, tips, oid, r->err);

@@ -339,6 +339,29 @@ test_expect_success 'the parents of a missing object' '
 	done
 '
 
+# Both commits and the tag have the same date.
+test_expect_success 'missing objects behind excluded commits and tags' '
+	stock init -q excluded && cd excluded &&
+	tree=$(stock mktree </dev/null) && test_tick &&
+	gone=$(echo gone | stock commit-tree $tree) &&
+	one=$(echo one | stock commit-tree $tree -p $gone) &&
+	two=$(echo two | stock commit-tree $tree -p $one) &&
+	alone=$(echo alone | stock commit-tree $tree) &&
+	stock tag -a -m tag tag $gone &&
+	rm .git/objects/$(echo $gone | sed "s,..,&/,") &&
+	for range in "$one ^$two" "$one $two ^$two" "$alone ^tag" \
+		"$alone $one --not --tags $two" "--not --tags" \
+		"--objects $alone ^tag" "--topo-order $alone ^tag"
+	do
+		stock rev-list $range >../expect &&
+		"$GIT" rev-list $range >../actual &&
+		test_cmp ../expect ../actual || return 1
+	done &&
+	test_expect_code 128 "$GIT" rev-list $alone tag &&
+	test_expect_code 128 "$GIT" rev-list $alone ^$gone &&
+	cd ..
+'
+
 test_expect_success '--all has the HEADs of all work trees' '
 	rm -rf trees linked && stock init -q trees &&
 	stock -C trees commit -q --allow-empty -m base &&

@@ -423,4 +423,16 @@ test_expect_success 'a filter that does not parse' '
 	done
 '
 
+test_expect_success 'an excluded tag of a missing object' '
+	stock init -q gone && tree=$(stock -C gone mktree </dev/null) &&
+	commit=$(echo main | stock -C gone commit-tree $tree) &&
+	stock -C gone update-ref refs/heads/main $commit &&
+	missing=$(echo missing | stock -C gone commit-tree $tree) &&
+	stock -C gone tag -a -m tag tag $missing &&
+	rm gone/.git/objects/$(echo $missing | sed "s,..,&/,") &&
+	"$GIT" -C gone bundle create -q ../gone.bundle refs/heads/main ^tag &&
+	echo "$commit refs/heads/main" >expect &&
+	stock bundle list-heads gone.bundle >actual && test_cmp expect actual
+'
+
 test_done

@@ -125,8 +125,8 @@ static void mark_uninteresting(struct walk *w, uint32_t c)
 }
 
 /*
- * Marks as uninteresting all ancestors of `c` that the walk has visited, and
- * the parents of these ancestors.
+ * Marks as uninteresting all ancestors of `c` that the walk has queued or
+ * visited, and the parents of these ancestors. `c` has been queued.
  */
 static int mark_ancestors(struct walk *w, uint32_t c)
 {
@@ -144,7 +144,7 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 			if (w->flags[p] & UNINTERESTING)
 				continue;
 			mark_uninteresting(w, p);
-			if ((w->flags[p] & POPPED) &&
+			if ((w->flags[p] & SEEN) &&
 			    append(&w->stack, &nr, &w->stack_alloc, p) < 0)
 				return ERR_NOMEM;
 		}
@@ -358,6 +358,14 @@ static int start(struct walk *w, const struct revwalk_tips *tips,
 
 		if (ret < 0)
 			return ret;
+		/*
+		 * Wants that a have reaches are marked before the first visit.
+		 * So it is no error if a parent of such a want is missing, even
+		 * if the want is not older than the have.
+		 */
+		if ((w->flags[tips->haves[i]] & SEEN) &&
+		    mark_ancestors(w, tips->haves[i]) < 0)
+			return error_nomem(err);
 	}
 	return 0;
 }

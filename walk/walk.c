@@ -161,6 +161,16 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 	return add_tip(w, tips, oid, lenient ? TIP_LENIENT : TIP_STRICT, err);
 }
 
+int walk_add_excluded_tip(struct walk *w, struct walk_tips *tips,
+			  const struct oid *oid, struct error *err)
+{
+	size_t before = tips->others.nr;
+	int ret = walk_add_tip(w, tips, oid, false, err);
+
+	/* If a tag was added before the error, only its target is missing. */
+	return ret == ERR_MISSING && tips->others.nr > before ? 0 : ret;
+}
+
 int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 			const struct oid *oid, struct error *err)
 {

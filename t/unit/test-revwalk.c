@@ -324,7 +324,7 @@ static void long_walks(void **state)
 
 /*
  * A missing commit is an error if wants reach it, and no error if only haves
- * reach it.
+ * reach it, or wants that a have reaches. The dates do not matter.
  */
 static void missing_commits(void **state)
 {
@@ -332,7 +332,7 @@ static void missing_commits(void **state)
 	struct randtree none = {.nr = 0};
 	struct error err = ERROR_INIT;
 	struct walkrepo f;
-	uint32_t tree, root, gap, top, other;
+	uint32_t tree, root, gap, top, other, child;
 
 	randhist_init(&f.h, HASH_SHA1, &seed);
 	tree = randtree_store(&f.h.r, &none, "");
@@ -340,6 +340,7 @@ static void missing_commits(void **state)
 	gap = randhist_commit_tree(&f.h.r, tree, &root, 1, 20);
 	top = randhist_commit_tree(&f.h.r, tree, &gap, 1, 30);
 	other = randhist_commit_tree(&f.h.r, tree, &root, 1, 40);
+	child = randhist_commit_tree(&f.h.r, tree, &top, 1, 5);
 	for (uint32_t i = 0; i < f.h.r.nr; i++)
 		if (i != gap)
 			randrepo_store_one(&f.h.r, "objects", i);
@@ -348,6 +349,7 @@ static void missing_commits(void **state)
 		struct revwalk_result result = REVWALK_RESULT_INIT;
 		uint32_t a = walkrepo_commit(&f, top);
 		uint32_t b = walkrepo_commit(&f, other);
+		uint32_t c = walkrepo_commit(&f, child);
 		struct revwalk_tips tips = {&a, 1, &b, 1};
 
 		assert_int_equal(
@@ -361,6 +363,12 @@ static void missing_commits(void **state)
 			0);
 		assert_int_equal(result.nr, 2);
 		assert_int_equal(result.commits[0], b);
+		revwalk_result_release(&result);
+		tips = (struct revwalk_tips){&a, 1, &c, 1};
+		assert_int_equal(
+			revwalk_run(&result, &f.w.history, &tips, exact, &err),
+			0);
+		assert_int_equal(result.nr, 0);
 		revwalk_result_release(&result);
 	}
 	walkrepo_release(&f);

@@ -114,6 +114,30 @@ static void bad_tips(void **state)
 	walkrepo_release(&f);
 }
 
+/* An excluded tag may lead to a missing object, but must exist itself. */
+static void excluded_tips(void **state)
+{
+	struct walk_tips tips = WALK_TIPS_INIT;
+	uint64_t seed = random_seed();
+	struct walkrepo f;
+	uint32_t gone, tag;
+
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	gone = randrepo_blob(&f.h.r, 4);
+	tag = randrepo_tag(&f.h.r, gone);
+	randrepo_store_one(&f.h.r, "objects", tag);
+	walkrepo_open(&f);
+	assert_int_equal(walk_add_excluded_tip(&f.w, &tips,
+					       &f.h.r.objects[tag].oid, NULL),
+			 0);
+	assert_int_equal(tips.others.nr, 1);
+	assert_int_equal(walk_add_excluded_tip(&f.w, &tips,
+					       &f.h.r.objects[gone].oid, NULL),
+			 ERR_MISSING);
+	walk_tips_release(&tips);
+	walkrepo_release(&f);
+}
+
 static void shallow_file(void **state)
 {
 	uint64_t seed = random_seed();
@@ -153,6 +177,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_tips),
 		cmocka_unit_test(bad_tips),
+		cmocka_unit_test(excluded_tips),
 		cmocka_unit_test(shallow_file),
 	};
 
