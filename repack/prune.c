@@ -19,6 +19,8 @@ struct run {
 	const struct prune_options *options;
 	struct prune_files files;
 	struct prune_unnamed unnamed;
+	/* the shallow file before the references were read */
+	struct repo_shallow_stamp shallow;
 	struct refs *refs; /* owned */
 	struct odb *odb;   /* owned */
 	struct walk walk;  /* open when `is_walking` */
@@ -289,7 +291,8 @@ static int prune_shallow(struct run *r, struct error *err)
 {
 	return r->options->dry_run
 		       ? repo_shallow_each(r->repo, tell_shallow, r, err)
-		       : repo_shallow_retain(r->repo, keeps_shallow, r, err);
+		       : repo_shallow_retain(r->repo, &r->shallow,
+					     keeps_shallow, r, err);
 }
 
 /*
@@ -313,6 +316,8 @@ static int prune(struct run *r, struct error *err)
 
 	if (!ret)
 		ret = prune_unnamed_list(&r->unnamed, r->repo, o, err);
+	if (!ret)
+		ret = repo_shallow_stamp_take(&r->shallow, r->repo, err);
 	if (!ret)
 		shallow = repo_shallow_each(r->repo, find_shallow, NULL, err);
 	if (shallow < 0)

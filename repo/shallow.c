@@ -128,6 +128,28 @@ int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 	return ret;
 }
 
+int repo_shallow_stamp_take(struct repo_shallow_stamp *stamp,
+			    const struct repo *repo, struct error *err)
+{
+	char *path = repo_common_path(repo, "shallow");
+	struct sys_stat st;
+	int ret = path ? sys_stat(&st, path, err) : error_nomem(err);
+
+	*stamp = (struct repo_shallow_stamp){0};
+	if (!ret)
+		*stamp = (struct repo_shallow_stamp){true, st.dev, st.ino,
+						     st.size, st.mtime_ns};
+	free(path);
+	return ret == ERR_MISSING ? 0 : ret;
+}
+
+static bool is_same_file(const struct repo_shallow_stamp *a,
+			 const struct repo_shallow_stamp *b)
+{
+	return a->exists == b->exists && a->dev == b->dev && a->ino == b->ino &&
+	       a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
 struct retaining {
 	struct listing listing;
 	bool (*keeps)(void *ctx, const struct oid *oid);
@@ -146,11 +168,15 @@ static int list_kept(void *ctx, const struct oid *oid)
 }
 
 static int retain(const struct repo *repo, struct retaining *r,
+		  const struct repo_shallow_stamp *since,
 		  struct sys_tempfile *lock, const char *path,
 		  struct error *err)
 {
-	int ret;
+	struct repo_shallow_stamp now;
+	int ret = repo_shallow_stamp_take(&now, repo, err);
 
+	if (ret < 0 || !is_same_file(&now, since))
+		return ret;
 	oidmap_release(&r->listing.seen);
 	buf_reset(&r->listing.text);
 	ret = repo_shallow_each(repo, list_kept, r, err);
@@ -162,6 +188,7 @@ static int retain(const struct repo *repo, struct retaining *r,
 }
 
 int repo_shallow_retain(const struct repo *repo,
+			const struct repo_shallow_stamp *since,
 			bool (*keeps)(void *ctx, const struct oid *oid),
 			void *ctx, struct error *err)
 {
@@ -181,7 +208,7 @@ int repo_shallow_retain(const struct repo *repo,
 		ret = sys_lockfile_create_mode(&lock, lock_path,
 					       0666 | repo->share, 0, err);
 	if (!ret && r.has_others)
-		ret = retain(repo, &r, &lock, path, err);
+		ret = retain(repo, &r, since, &lock, path, err);
 	sys_tempfile_abort(&lock);
 	oidmap_release(&r.listing.seen);
 	buf_release(&r.listing.text);

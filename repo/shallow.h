@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "object/oid.h"
@@ -39,12 +40,36 @@ int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 		     struct error *err);
 
 /*
+ * The attributes of the file "shallow" at one moment. Each writer replaces the
+ * file by a new one, so a file with the same attributes is unchanged.
+ */
+struct repo_shallow_stamp {
+	bool exists;
+	uint64_t dev, ino, size;
+	int64_t mtime_ns; /* nanoseconds since 1970 */
+};
+
+/*
+ * Fills *stamp with the present attributes of the file. A missing file is no
+ * error. Returns 0 or a negative error code.
+ */
+int repo_shallow_stamp_take(struct repo_shallow_stamp *stamp,
+			    const struct repo *repo, struct error *err);
+
+/*
  * Removes from the file "shallow" all ids for which `keeps` returns false. If
  * no id is left, the file is removed. If all ids stay, the file is neither
- * locked nor written. Returns 0, ERR_DENIED if another process holds the lock,
- * or another negative error code.
+ * locked nor written.
+ *
+ * `since` is the stamp of the file before the caller read the refs with which
+ * `keeps` decides. If another process has replaced the file since then, nothing
+ * is removed: this process may be about to make a ref that needs the ids.
+ *
+ * Returns 0, ERR_DENIED if another process holds the lock, or another negative
+ * error code.
  */
 int repo_shallow_retain(const struct repo *repo,
+			const struct repo_shallow_stamp *since,
 			bool (*keeps)(void *ctx, const struct oid *oid),
 			void *ctx, struct error *err);
 

@@ -4,6 +4,7 @@ test_description='prune and prune-packed leave what stock Git leaves'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-compare.sh"
 . "$GITREACH_SRC/t/lib-fault.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
 
 # files <dir>: what there is, directories too
 files () {
@@ -165,6 +166,27 @@ test_expect_success 'the shallow file' '
 	test -s ours/shallow &&
 	both shallow.git prune -v &&
 	test ! -e ours/shallow
+'
+
+test_expect_success 'a fetch replaces the shallow file while prune runs' '
+	stock clone -q --bare deep.git grown.git &&
+	stock -C grown.git branch side main~3 &&
+	stock clone -q --bare --no-single-branch --depth=2 \
+		"file://$PWD/grown.git" racing.git &&
+	stock -C racing.git update-ref -d refs/heads/side &&
+	lone=$(stock -C grown.git commit-tree -m 1 -p main main^{tree}) &&
+	lone=$(stock -C grown.git commit-tree -m 2 -p $lone main^{tree}) &&
+	lone=$(stock -C grown.git commit-tree -m 3 -p $lone main^{tree}) &&
+	stock -C grown.git update-ref refs/heads/main $lone &&
+	fetch="fetch -q --depth=2 origin +main:main" &&
+	meanwhile "*/shallow.lock" \
+		"$STOCK_GIT -C \"$PWD/racing.git\" $fetch" \
+		"$GIT" -C racing.git prune &&
+	grep $(stock -C grown.git rev-parse main~1) racing.git/shallow &&
+	stock -C racing.git fsck --full &&
+	"$GIT" -C racing.git prune &&
+	stock -C racing.git rev-parse main~1 >expect &&
+	test_cmp expect racing.git/shallow
 '
 
 test_expect_success 'precious objects' '

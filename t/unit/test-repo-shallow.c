@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repo/shallow.c, the file `shallow`: ids are read and added, and
- * wrong files are refused.
+ * Tests of repo/shallow.c, the file `shallow`: ids are read, added and removed,
+ * and wrong files are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -77,26 +77,60 @@ static bool is_first(void *ctx, const struct oid *oid)
 	return oid->bytes[0] == *(const uint8_t *)ctx;
 }
 
+static int retain(const struct tmprepo *t, uint8_t first)
+{
+	struct repo_shallow_stamp stamp;
+
+	assert_int_equal(repo_shallow_stamp_take(&stamp, &t->repo, NULL), 0);
+	return repo_shallow_retain(&t->repo, &stamp, is_first, &first, NULL);
+}
+
 static void test_retain(void **state)
 {
-	uint8_t first = 0xaa;
 	struct tmprepo t;
 
 	tmprepo_init(&t, HASH_SHA1);
-	assert_int_equal(repo_shallow_retain(&t.repo, is_first, &first, NULL),
-			 0);
+	assert_int_equal(retain(&t, 0xaa), 0);
 	tmprepo_write(&t, "shallow", HEX_B "\n" HEX_A "\n");
 	tmprepo_write(&t, "shallow.lock", "");
-	assert_int_equal(repo_shallow_retain(&t.repo, is_first, &first, NULL),
-			 ERR_DENIED);
+	assert_int_equal(retain(&t, 0xaa), ERR_DENIED);
 	expect(&t, "bb aa ");
 	tmprepo_remove(&t, "shallow.lock");
-	assert_int_equal(repo_shallow_retain(&t.repo, is_first, &first, NULL),
-			 0);
+	assert_int_equal(retain(&t, 0xaa), 0);
 	expect(&t, "aa ");
-	first = 0xbb;
-	assert_int_equal(repo_shallow_retain(&t.repo, is_first, &first, NULL),
-			 0);
+	assert_int_equal(retain(&t, 0xbb), 0);
+	expect(&t, "");
+	tmprepo_release(&t);
+}
+
+/*
+ * Another process replaces the file after the stamp was taken. Nothing is
+ * removed, also if the new file has the same bytes.
+ */
+static void test_retain_changed(void **state)
+{
+	uint8_t first = 0xaa;
+	struct repo_shallow_stamp stamp;
+	struct tmprepo t;
+	struct oid b;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_true(oid_from_hex(&b, HEX_B, 40, HASH_SHA1));
+	assert_int_equal(repo_shallow_stamp_take(&stamp, &t.repo, NULL), 0);
+	assert_false(stamp.exists);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(repo_shallow_add(&t.repo, &b, 1, NULL), 0);
+		assert_int_equal(repo_shallow_retain(&t.repo, &stamp, is_first,
+						     &first, NULL),
+				 0);
+		expect(&t, "bb ");
+		assert_int_equal(repo_shallow_stamp_take(&stamp, &t.repo, NULL),
+				 0);
+		assert_true(stamp.exists);
+	}
+	assert_int_equal(
+		repo_shallow_retain(&t.repo, &stamp, is_first, &first, NULL),
+		0);
 	expect(&t, "");
 	tmprepo_release(&t);
 }
@@ -107,6 +141,7 @@ int main(void)
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_add),
 		cmocka_unit_test(test_retain),
+		cmocka_unit_test(test_retain_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
