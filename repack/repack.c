@@ -61,11 +61,23 @@ static void run_release(struct run *r)
 	free(r->base);
 }
 
+/*
+ * Returns whether the second pack, of objects that do not pass the filter, also
+ * gets unreachable objects of removed packs.
+ */
+static bool saves_dropped(const struct repack_options *o)
+{
+	return o->all && o->remove_redundant && !filter_is_empty(o->filter) &&
+	       o->unreachable != REPACK_KEEP;
+}
+
 /* Returns whether the options need a list of the unreachable objects. */
 static bool wants_unreachable(const struct repack_options *o)
 {
-	if (!o->all || o->unreachable == REPACK_DROP)
+	if (!o->all)
 		return false;
+	if (o->unreachable == REPACK_DROP)
+		return saves_dropped(o);
 	return o->remove_redundant || o->unreachable == REPACK_CRUFT;
 }
 
@@ -196,7 +208,9 @@ static int find_unreachable(struct run *r, struct error *err)
 	int ret = unreachable_collect(&r->unreachable, &r->job.walk,
 				      &r->job.reached, &options, err);
 
-	return ret < 0 ? ret : unreachable_keep(&r->unreachable, expiry, err);
+	if (ret < 0 || r->options->unreachable == REPACK_DROP)
+		return ret;
+	return unreachable_keep(&r->unreachable, expiry, err);
 }
 
 /*
@@ -222,6 +236,30 @@ static int add_unreachable(struct run *r, struct error *err)
 	}
 	if (r->unreachable.warning.code)
 		r->job.warning = r->unreachable.warning;
+	return 0;
+}
+
+/*
+ * With a filter, no packed object is deleted, as in stock Git. Add to the
+ * second pack the unreachable objects of removed packs that are neither made
+ * loose nor put into a cruft pack. Returns 0 or a negative error code.
+ */
+static int add_dropped(struct run *r, struct error *err)
+{
+	for (size_t i = 0; i < r->unreachable.nr; i++) {
+		const struct unreachable_item *item = &r->unreachable.items[i];
+		enum object_type type;
+		int ret;
+
+		if (!item->is_packed || item->is_safe || item->is_kept)
+			continue;
+		ret = unreachable_type(&r->unreachable, item, &type, err);
+		if (ret < 0)
+			return ret;
+		if (packing_items_append(&r->job.rest, item->obj_pos, type, 0,
+					 false) < 0)
+			return error_nomem(err);
+	}
 	return 0;
 }
 
@@ -286,6 +324,8 @@ static int find_objects(struct run *r, struct error *err)
 	if (!ret && wants_unreachable(r->options) &&
 	    r->options->unreachable == REPACK_KEEP)
 		ret = add_unreachable(r, err);
+	if (!ret && saves_dropped(r->options))
+		ret = add_dropped(r, err);
 	return ret;
 }
 

@@ -23,7 +23,8 @@
 
 /*
  * How unreachable objects are handled. Without -d, only REPACK_CRUFT has an
- * effect.
+ * effect. With a filter and -d, unreachable objects of removed packs that would
+ * be removed too are put into the packs of filtered objects.
  */
 enum repack_unreachable {
 	/* -a: unreachable objects are removed with their packs */

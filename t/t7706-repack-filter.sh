@@ -29,6 +29,15 @@ ids () {
 	done | cut -d" " -f2 | sort
 }
 
+# pack_of <dir> <object>: the objects of the pack that has this object
+pack_of () {
+	for idx in "$1"/objects/pack/*.idx
+	do
+		stock show-index <$idx | cut -d" " -f2 | sort >in_pack &&
+			! grep -q "$2" in_pack || cat in_pack
+	done
+}
+
 # passing <spec>: what a filter lets through
 passing () {
 	stock -C base.git rev-list --objects --all --filter="$1" |
@@ -82,6 +91,62 @@ test_expect_success 'with --cruft, filtered packs have no unreachable objects' '
 	idx=$(ls r.git/objects/pack/*.mtimes | sed "s/mtimes/idx/") &&
 	stock show-index <$idx >cruft &&
 	test $(wc -l <cruft) -eq 1 && grep $blob cruft
+'
+
+# with_unreachable: r.git with an old pack of unreachable objects, and an unreachable
+# loose object. The file `lost` lists all unreachable objects, `packed` those in the pack.
+with_unreachable () {
+	fresh &&
+	blob=$(echo lost | stock -C r.git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob $blob\tfile\n" | stock -C r.git mktree) &&
+	commit=$(stock -C r.git commit-tree -m lost $tree) &&
+	printf "%s\n" $blob $tree $commit | sort >packed &&
+	pack=$(stock -C r.git pack-objects -q objects/pack/pack <packed) &&
+	touch -d 2020-01-01 r.git/objects/pack/pack-$pack.* &&
+	stock -C r.git prune-packed -q &&
+	loose=$(echo loose | stock -C r.git hash-object -w --stdin) &&
+	{ cat packed && echo $loose; } | sort >lost &&
+	passing blob:none >passing && comm -13 passing all >rest
+}
+
+for mode in -a "--cruft --cruft-expiration=now" "-A --unpack-unreachable=now"
+do
+	test_expect_success "-d $mode --filter: unreachable packed objects stay" '
+		with_unreachable && sort packed rest >expect &&
+		"$GIT" -C r.git repack -dq '"$mode"' --filter=blob:none &&
+		pack_of r.git $commit >actual && test_cmp expect actual &&
+		stock -C r.git cat-file -e $loose &&
+		stock -C r.git fsck --strict
+	'
+
+	test_expect_success "-d $mode --filter --filter-to" '
+		with_unreachable && sort packed rest >expect &&
+		"$GIT" -C r.git repack -dq '"$mode"' --filter=blob:none \
+			--filter-to=../far.git/objects/pack/pack &&
+		ids far.git >actual && test_cmp expect actual &&
+		ids r.git >actual && test_cmp passing actual &&
+		stock -C r.git fsck --strict
+	'
+done
+
+test_expect_success "--filter: unreachable objects that have a place of their own" '
+	with_unreachable &&
+	"$GIT" -C r.git repack --cruft -dq --filter=blob:none &&
+	idx=$(ls r.git/objects/pack/*.mtimes | sed "s/mtimes/idx/") &&
+	stock show-index <$idx | cut -d" " -f2 | sort >actual &&
+	test_cmp lost actual &&
+	with_unreachable &&
+	"$GIT" -C r.git repack -A -dq --filter=blob:none &&
+	(cd r.git/objects && ls -d ??/* | tr -d /) | sort >actual &&
+	test_cmp lost actual &&
+	ids r.git >actual && test_cmp all actual
+'
+
+test_expect_success 'gc.repackFilter keeps old unreachable packed objects' '
+	with_unreachable &&
+	"$GIT" -C r.git -c gc.repackFilter=blob:none gc -q --prune=now &&
+	sort all packed >expect &&
+	ids r.git >actual && test_cmp expect actual
 '
 
 test_expect_success 'gc.repackFilter and gc.repackFilterTo' '
