@@ -199,8 +199,28 @@ static int open_listed(struct odb *odb, size_t *alloc,
 }
 
 /*
- * Opens the packs of directory `i`. Returns a value of enum listed, or a
- * negative error code.
+ * Returns 1 if the pack directory `dir` of an alternate is the repository's own
+ * one, for example because one of them is a symlink; 0 if not, or ERR_NOMEM.
+ */
+static int is_own_dir(const struct odb *odb, const char *dir)
+{
+	struct buf own = BUF_INIT;
+	struct sys_stat a, b;
+	int ret = buf_printf(&own, "%s/pack", odb->dirs[0]);
+
+	if (!ret)
+		ret = !sys_stat(&a, own.data, NULL) &&
+		      !sys_stat(&b, dir, NULL) && a.dev == b.dev &&
+		      a.ino == b.ino;
+	buf_release(&own);
+	return ret;
+}
+
+/*
+ * Opens the packs of directory `i`. If an alternate shares the repository's own
+ * pack directory, its packs count only as local ones. Otherwise a repack would
+ * remove them in the belief that the alternate has another copy. Returns a
+ * value of enum listed, or a negative error code.
  */
 static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		      struct error *warning, struct error *err)
@@ -214,6 +234,11 @@ static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		goto out;
 	}
 	odb->pack_mtimes[i] = packs_mtime(dir.data);
+	ret = i ? is_own_dir(odb, dir.data) : 0;
+	if (ret) {
+		ret = ret < 0 ? error_nomem(err) : LISTED_ALL;
+		goto out;
+	}
 	ret = pack_list_read(&list, dir.data, err);
 	if (!ret)
 		ret = vanished = open_listed(odb, alloc, &list, !i, warning,

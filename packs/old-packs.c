@@ -184,6 +184,38 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb)
 	}
 }
 
+/*
+ * Returns whether the .pack file of `pack` is a symlink to the file with the
+ * same name in directory `dir`. If memory runs out, the answer is true.
+ */
+static bool is_link_into(const char *dir, const struct pack *pack)
+{
+	struct buf path = BUF_INIT, target = BUF_INIT;
+	struct sys_stat link, a, b;
+	bool is_link = true;
+
+	if (!buf_printf(&path, "%s.pack", pack->path) &&
+	    !buf_printf(&target, "%s/%s.pack", dir, pack->name))
+		is_link = !sys_lstat(&link, path.data, NULL) && link.is_link &&
+			  !sys_stat(&a, path.data, NULL) &&
+			  !sys_stat(&b, target.data, NULL) && a.dev == b.dev &&
+			  a.ino == b.ino;
+	buf_release(&path);
+	buf_release(&target);
+	return is_link;
+}
+
+void old_packs_spare_linked(struct old_packs *old, const struct odb *odb)
+{
+	for (uint32_t i = 0; i < odb->pack_nr; i++) {
+		const struct pack *pack = odb->packs[i].pack;
+
+		if (!pack->is_local && old_packs_has(old, pack) &&
+		    is_link_into(old->dir, pack))
+			old_packs_spare(old, pack->name);
+	}
+}
+
 static int remove_file(const char *base, const char *extension,
 		       struct error *err)
 {

@@ -74,6 +74,13 @@ void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
+ * Remove from the list each pack to which an alternate has a symlink of the
+ * same name. The alternate seems to have a copy of the objects, but there is
+ * only one copy. A hard link is a copy that stays.
+ */
+void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
+
+/*
  * Remove the files of the listed packs. First, a multi-pack-index that names
  * one of these packs, or cannot be read, is removed. Then the packs are
  * removed, the newest first, so the oldest packs remain if the process is

@@ -117,6 +117,7 @@ static int spare_packs(struct run *r, struct error *err)
 	const struct repack_options *o = r->options;
 
 	old_packs_spare_kept(&r->old, r->odb);
+	old_packs_spare_linked(&r->old, r->odb);
 	for (size_t i = 0; o->keep_packs && i < o->keep_packs->nr; i++)
 		old_packs_spare(&r->old, o->keep_packs->names[i]);
 	for (uint32_t i = 0; i < r->odb->pack_nr; i++) {

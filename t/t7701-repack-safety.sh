@@ -128,6 +128,31 @@ test_expect_success 'kept packs of alternates are not ours' '
 	stock -C fork.git fsck
 '
 
+test_expect_success 'an alternate that shares the own pack directory or packs' '
+	for linked in own.git far files
+	do
+		rm -rf own.git far &&
+		stock clone -q --bare --no-local base.git own.git &&
+		mkdir -p far/info &&
+		echo "$PWD/far" >own.git/objects/info/alternates &&
+		if test $linked = own.git
+		then
+			mv own.git/objects/pack far/pack &&
+			ln -s ../../far/pack own.git/objects/pack
+		elif test $linked = files
+		then
+			mkdir far/pack &&
+			ln -s ../../own.git/objects/pack/pack-* far/pack
+		else
+			ln -s ../own.git/objects/pack far/pack
+		fi &&
+		"$GIT" -C own.git repack -a -d -l -q &&
+		stock -C own.git fsck --full &&
+		"$GIT" -C own.git gc -q &&
+		stock -C own.git fsck --full || return
+	done
+'
+
 # swap_entries <idx> <oid> <oid>: an index that takes each for the other.
 swap_entries () {
 	chmod u+w "$1" &&
