@@ -21,6 +21,7 @@
 #include "builtin/child.h"
 #include "builtin/gc-parts.h"
 #include "builtin/hook-run.h"
+#include "packs/old-packs.h"
 #include "sys/io.h"
 #include "sys/spawn.h"
 #include "sys/trace.h"
@@ -231,16 +232,26 @@ static int run_step(struct run *r, int (*step)(struct run *r))
 	return 0;
 }
 
+/* Remove the side files of packs that have no .pack file. */
+static int clean_packs(struct run *r)
+{
+	char *dir;
+	int ret;
+
+	if (r->is_precious || r->packs_stay)
+		return 0;
+	dir = repo_object_path(r->repo, "pack");
+	ret = dir ? old_packs_remove_lone(dir, r->err) : error_nomem(r->err);
+	free(dir);
+	return ret;
+}
+
 static int run_steps(struct run *r)
 {
 	static int (*const steps[])(struct run * r) = {
-		pack_refs,
-		expire_reflogs,
-		repack,
-		prune,
-		prune_worktrees,
-		clean_rerere,
-		write_commit_graph,
+		pack_refs,   expire_reflogs,     repack,
+		prune,       prune_worktrees,    clean_rerere,
+		clean_packs, write_commit_graph,
 	};
 	int ret = 0;
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "midx/multi-pack-sources.h"
 #include "odb/odb-midx.h"
+#include "pack/pack-name.h"
 
 bool multi_pack_is_in(const struct odb *odb, size_t dir_nr,
 		      const struct pack *pack)
@@ -54,7 +55,7 @@ static int add_source(struct multi_pack_sources *s, const struct odb *odb,
 	 * Skip a pack with a temporary name. A repack of stock Git is still
 	 * running, and will rename the pack.
 	 */
-	if (*pack->name == '.' ||
+	if (pack_name_is_temporary(pack->name) ||
 	    (o->only && !named_packs_has(o->only, pack)) ||
 	    named_packs_has(o->but, pack) || is_below(below, odb, pack))
 		return 0;

@@ -11,6 +11,7 @@
 #include "base/sort.h"
 #include "midx/multi-pack.h"
 #include "odb/odb-midx.h"
+#include "pack/pack-name.h"
 #include "packs/pack-job.h"
 
 /*
@@ -56,7 +57,7 @@ static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 		uint32_t nr = e->om->pack_nrs[i];
 		const struct pack *pack = e->odb->packs[nr].pack;
 
-		if (e->taken[nr] && *pack->name != '.' &&
+		if (e->taken[nr] && !pack_name_is_temporary(pack->name) &&
 		    pack_idx_find(&pack->idx, raw, &idx_pos))
 			return true;
 	}
@@ -81,10 +82,11 @@ static int choose_one(struct expiry *e, uint32_t pack_nr)
 	const struct pack *pack = e->odb->packs[pack_nr].pack;
 
 	if (e->taken[pack_nr] || pack->is_kept || pack->is_cruft ||
-	    *pack->name == '.' || !is_redundant(e, pack))
+	    pack_name_is_temporary(pack->name) || !is_redundant(e, pack))
 		return 0;
-	return named_packs_add(&e->names, pack->name) < 0 ? error_nomem(e->err)
-							  : 0;
+	return named_packs_add_name(&e->names, pack->name) < 0
+		       ? error_nomem(e->err)
+		       : 0;
 }
 
 static int choose(struct expiry *e, const struct progress_out *progress)

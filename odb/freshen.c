@@ -5,6 +5,7 @@
  */
 #include "base/buf.h"
 #include "odb/freshen.h"
+#include "pack/pack-name.h"
 #include "sys/io.h"
 
 /*
@@ -14,7 +15,7 @@
 static bool freshen_pack(const struct pack *pack)
 {
 	struct buf path = BUF_INIT;
-	bool done = !pack->is_cruft && *pack->name != '.' &&
+	bool done = !pack->is_cruft && !pack_name_is_temporary(pack->name) &&
 		    !buf_printf(&path, "%s.pack", pack->path) &&
 		    sys_touch(path.data, NULL) == 0;
 

@@ -21,18 +21,28 @@ static size_t base_len(const char *name)
 	return len;
 }
 
-int named_packs_add(struct named_packs *names, const char *name)
+static int add(struct named_packs *names, const char *name, size_t len)
 {
 	char *copy;
 
 	if (mem_grow(&names->names, &names->alloc, names->nr + 1,
 		     sizeof(*names->names)) < 0)
 		return ERR_NOMEM;
-	copy = mem_strndup(name, base_len(name));
+	copy = mem_strndup(name, len);
 	if (!copy)
 		return ERR_NOMEM;
 	names->names[names->nr++] = copy;
 	return 0;
+}
+
+int named_packs_add(struct named_packs *names, const char *name)
+{
+	return add(names, name, base_len(name));
+}
+
+int named_packs_add_name(struct named_packs *names, const char *name)
+{
+	return add(names, name, strlen(name));
 }
 
 void named_packs_release(struct named_packs *names)

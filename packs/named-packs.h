@@ -27,6 +27,13 @@ struct named_packs {
  * ERR_NOMEM.
  */
 int named_packs_add(struct named_packs *names, const char *name);
+
+/*
+ * Add the name of a pack as the field `name` of struct pack has it, without an
+ * extension. If this name ends with ".pack", nothing is removed: the files of
+ * the pack "a.pack" are "a.pack.pack" and "a.pack.idx". Returns 0 or ERR_NOMEM.
+ */
+int named_packs_add_name(struct named_packs *names, const char *name);
 void named_packs_release(struct named_packs *names);
 
 /*

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "pack/pack-name.h"
 #include "packs/multi-pack-remove.h"
 #include "packs/old-packs.h"
 #include "sys/cleanup.h"
@@ -52,8 +53,8 @@ static bool has_file(const char *base, const char *extension)
 }
 
 /*
- * Add a pack to the list, unless its .idx was removed meanwhile. Returns 0 or
- * a negative error code.
+ * Add a pack to the list if it has both an .idx and a .pack file. Readers use
+ * no other packs. Returns 0 or a negative error code.
  */
 static int add_pack(struct old_packs *old, const char *base, struct error *err)
 {
@@ -61,8 +62,8 @@ static int add_pack(struct old_packs *old, const char *base, struct error *err)
 	int ret = pack.base ? stat_idx(&pack.idx, base, err) : error_nomem(err);
 	struct sys_stat st;
 
-	if (!ret && !stat_file(&st, base, "pack", NULL))
-		pack.mtime_ns = st.mtime_ns;
+	if (!ret)
+		ret = stat_file(&st, base, "pack", err);
 	if (!ret && mem_grow(&old->packs, &old->alloc, old->nr + 1,
 			     sizeof(*old->packs)) < 0)
 		ret = error_nomem(err);
@@ -70,6 +71,7 @@ static int add_pack(struct old_packs *old, const char *base, struct error *err)
 		free(pack.base);
 		return ret == ERR_MISSING ? 0 : ret;
 	}
+	pack.mtime_ns = st.mtime_ns;
 	old->packs[old->nr++] = pack;
 	return 0;
 }
@@ -77,14 +79,13 @@ static int add_pack(struct old_packs *old, const char *base, struct error *err)
 static int list_entry(void *ctx, const char *name)
 {
 	struct listing *l = ctx;
-	size_t len = strlen(name);
+	size_t len = pack_name_len(name);
 	struct buf base = BUF_INIT;
 	int ret = 0;
 
-	if (len < 9 || memcmp(name, "pack-", 5) != 0 ||
-	    strcmp(name + len - 4, ".idx") != 0)
+	if (!len || strcmp(name + len, ".idx") != 0)
 		return 0;
-	if (buf_printf(&base, "%s/%.*s", l->old->dir, (int)(len - 4), name) < 0)
+	if (buf_printf(&base, "%s/%.*s", l->old->dir, (int)len, name) < 0)
 		return error_nomem(l->err);
 	if (!has_file(base.data, "keep"))
 		ret = add_pack(l->old, base.data, l->err);
@@ -263,7 +264,8 @@ int old_packs_names(struct named_packs *names, const struct old_packs *old)
 
 	for (size_t i = 0; i < old->nr && !ret; i++)
 		if (is_redundant(&old->packs[i]))
-			ret = named_packs_add(names, name_of(&old->packs[i]));
+			ret = named_packs_add_name(names,
+						   name_of(&old->packs[i]));
 	return ret;
 }
 
@@ -283,4 +285,38 @@ int old_packs_remove(struct old_packs *old, struct error *err)
 		ret = old_pack_remove(old->packs[i].base, err);
 	}
 	return ret;
+}
+
+/* Remove the files of one pack if it has an .idx but no .pack file. */
+static int remove_lone(void *ctx, const char *name)
+{
+	const struct listing *l = ctx;
+	size_t len = pack_name_len(name);
+	struct buf base = BUF_INIT;
+	struct sys_stat st;
+	int ret = 0;
+
+	if (!len || strcmp(name + len, ".idx") != 0)
+		return 0;
+	if (buf_printf(&base, "%s/%.*s", l->old->dir, (int)len, name) < 0)
+		return error_nomem(l->err);
+	if (!has_file(base.data, "pack") && !stat_idx(&st, base.data, NULL) &&
+	    st.is_file) {
+		ret = old_pack_remove(base.data, l->err);
+		if (!ret)
+			ret = remove_file(base.data, "keep", l->err);
+	}
+	buf_release(&base);
+	return ret;
+}
+
+int old_packs_remove_lone(const char *dir, struct error *err)
+{
+	struct old_packs old = {.dir = mem_strdup(dir)};
+	struct listing l = {&old, err};
+	int ret = old.dir ? sys_dir_each(dir, remove_lone, &l, err)
+			  : error_nomem(err);
+
+	old_packs_release(&old);
+	return ret == ERR_MISSING ? 0 : ret;
 }

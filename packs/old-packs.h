@@ -16,14 +16,11 @@
 #include "sys/io.h"
 
 struct old_pack {
-	/* owned: "<dir>/pack-<hex>", without extension */
+	/* owned: "<dir>/<name>", without extension */
 	char *base;
 	/* state of the .idx file at the time when the pack was listed */
 	struct sys_stat idx;
-	/*
-	 * modification time of the .pack file when the pack was listed; 0: no
-	 * such file
-	 */
+	/* modification time of the .pack file when the pack was listed */
 	int64_t mtime_ns;
 };
 
@@ -40,7 +37,8 @@ struct old_packs {
 };
 
 /*
- * List the packs of directory `dir` that have an .idx and no .keep file.
+ * List the packs of directory `dir` that have an .idx and a .pack file, and no
+ * .keep file. Packs with temporary names (pack/pack-name.h) are not listed.
  * Release *old in any case. Returns 0 or a negative error code.
  */
 int old_packs_list(struct old_packs *old, const char *dir, struct error *err);
@@ -52,7 +50,8 @@ void old_packs_release(struct old_packs *old);
  */
 bool old_packs_has(const struct old_packs *old, const struct pack *pack);
 
-/* Remove the pack with the name `name` ("pack-<hex>") from the list. */
+/* Remove the pack with the name `name` ("pack-<hex>", without extension) from
+ * the list. */
 void old_packs_spare(struct old_packs *old, const char *name);
 
 /*
@@ -104,5 +103,13 @@ int old_packs_names(struct named_packs *names, const struct old_packs *old);
  * or ERR_NOMEM.
  */
 int old_pack_remove(const char *base, struct error *err);
+
+/*
+ * Remove the side files of packs in `dir` that have an .idx but no .pack file,
+ * also the .keep file. No reader uses these files: every command writes the
+ * .pack before the .idx, and removes the .idx first. Packs with temporary names
+ * are left alone. Returns 0 or a negative error code.
+ */
+int old_packs_remove_lone(const char *dir, struct error *err);
 
 #endif

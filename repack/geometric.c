@@ -107,7 +107,7 @@ static int choose(struct named_packs *chosen, const struct odb *odb,
 			odb->packs[candidates[nr - 2].value].pack->name);
 	split = geometric_split(counts, nr, factor);
 	for (size_t i = 0; i < split && !ret; i++)
-		ret = named_packs_add(
+		ret = named_packs_add_name(
 			chosen, odb->packs[candidates[i].value].pack->name);
 	return ret;
 }

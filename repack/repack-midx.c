@@ -56,7 +56,7 @@ static int leave_out_cruft(struct midx_run *m)
 
 		if (pack->is_local && pack->is_cruft &&
 		    !named_packs_has(&m->but, pack))
-			ret = named_packs_add(&m->but, pack->name);
+			ret = named_packs_add_name(&m->but, pack->name);
 	}
 	return ret;
 }
@@ -158,7 +158,7 @@ static int leave_out_kept(struct midx_run *m, const struct odb_midx *base)
 		     named_packs_has(m->rq->keep_packs, pack)) &&
 		    !named_packs_has(&m->but, pack) &&
 		    !layered_covers(m->odb, base, pack))
-			ret = named_packs_add(&m->but, pack->name);
+			ret = named_packs_add_name(&m->but, pack->name);
 	}
 	return ret;
 }

@@ -480,7 +480,7 @@ static int spare_freshened(struct run *r, struct error *err)
 
 		if (old_pack_is_freshened(pack) &&
 		    unreachable_in_pack(&r->unreachable, name))
-			ret = named_packs_add(&names, name);
+			ret = named_packs_add_name(&names, name);
 	}
 	for (size_t i = 0; i < names.nr && !ret; i++)
 		old_packs_spare(&r->old, names.names[i]);

@@ -109,7 +109,8 @@ static int name_packs(struct making *m)
 {
 	for (uint32_t i = 0; i < m->odb->pack_nr; i++)
 		if (m->odb->packs[i].pack->is_local &&
-		    named_packs_add(&m->packs, m->odb->packs[i].pack->name) < 0)
+		    named_packs_add_name(&m->packs,
+					 m->odb->packs[i].pack->name) < 0)
 			return error_nomem(m->err);
 	return 0;
 }

@@ -176,6 +176,53 @@ test_expect_success 'loose objects are packed in batches' '
 	stock -C work fsck --strict
 '
 
+# loose_packs <nr>: the repository "loose" has so many packs loose-<checksum>.
+# The oldest one has the blob "secret", to which nothing refers.
+loose_packs () {
+	rm -rf loose && stock init -q loose &&
+	stock -C loose config maintenance.auto false &&
+	echo secret | stock -C loose hash-object -w --stdin >secret &&
+	for i in $(seq $1)
+	do
+		echo $i >loose/f && stock -C loose add . && test_tick &&
+		stock -C loose commit -qm $i &&
+		"$GIT" -C loose maintenance run --task=loose-objects \
+			--quiet || return
+	done &&
+	"$GIT" -C loose prune-packed &&
+	ls loose/.git/objects/pack >files &&
+	test $(grep -c "^loose-.*pack$" files) -eq $1
+}
+
+# expect_files <line>...: what the directory of packs has, without checksums.
+expect_files () {
+	ls loose/.git/objects/pack | sed "s/-[0-9a-f]*[.]/./" | sort | uniq -c |
+		sed "s/^ *//" >files &&
+	printf "%s\n" "$@" | test_cmp - files &&
+	stock -C loose fsck --strict
+}
+
+test_expect_success 'repacks merge and remove the packs of loose-objects' '
+	for options in -ad "-d --geometric=2"
+	do
+		loose_packs 4 && "$GIT" -C loose repack -q $options &&
+		expect_files "1 pack.idx" "1 pack.pack" "1 pack.rev" &&
+		loose_packs 4 && "$GIT" -C loose multi-pack-index write &&
+		"$GIT" -C loose repack -q $options --write-midx &&
+		expect_files "1 multi-pack-index" "1 pack.idx" "1 pack.pack" \
+			"1 pack.rev" || return
+	done &&
+	loose_packs 4 && keep=$(grep "^loose.*pack$" files | head -n 1) &&
+	>loose/.git/objects/pack/${keep%.pack}.keep &&
+	"$GIT" -C loose repack -adq &&
+	expect_files "1 loose.idx" "1 loose.keep" "1 loose.pack" "1 loose.rev" \
+		"1 pack.idx" "1 pack.pack" "1 pack.rev" &&
+	loose_packs 4 && keep=$(grep "^loose.*pack$" files | head -n 1) &&
+	"$GIT" -C loose repack -adq --keep-pack=$keep &&
+	expect_files "1 loose.idx" "1 loose.pack" "1 loose.rev" \
+		"1 pack.idx" "1 pack.pack" "1 pack.rev"
+'
+
 test_expect_success 'only one maintenance run at a time' '
 	rm -rf work && cp -R base work &&
 	: >work/.git/objects/maintenance.lock &&

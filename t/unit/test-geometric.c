@@ -107,6 +107,7 @@ static void chosen(void **state)
 	struct oldrepo o;
 
 	oldrepo_init(&o, &seed, (1 << OLD_PLACES) - 1);
+	tmprepo_write(&o.r.t, "objects/pack/pack-later.pack", "");
 	tmprepo_write(&o.r.t, "objects/pack/pack-later.idx", "");
 	for (uint64_t factor = 1; factor < 6; factor++) {
 		char *dir = repo_object_path(&o.r.t.repo, "pack");

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
+#include "midx/multi-pack.h"
 #include "odb/odb.h"
 #include "packs/old-packs.h"
 #include "sys/io.h"
@@ -161,6 +163,115 @@ static void removal(void **state)
 }
 
 /*
+ * A pack may have any name. Its files are removed, but not the files of a pack
+ * whose name is longer or shorter by an extension.
+ */
+static void any_name(void **state)
+{
+	static const char *const gone[] = {
+		"loose-1.pack", "loose-1.idx",     "loose-1.bitmap",
+		"loose-1.rev",  "PACK-1.pack",     "PACK-1.idx",
+		"foo.pack",     "foo.idx",         "foo.pack.pack",
+		"foo.pack.idx", "foo.pack.mtimes",
+	};
+	static const char *const left[] = {
+		".tmp-1-pack-1.pack",
+		".tmp-1-pack-1.idx",
+		"lone.idx",
+		"loose-2.idx",
+		"loose-2.pack",
+		"loose-2.keep",
+		"foo.pack.pack.rev",
+		"loose-1.pack.lock",
+		"multi-pack-index-1.idx",
+		"multi-pack-index-1.pack",
+	};
+	struct old_packs old;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	for (size_t i = 0; i < ARRAY_NR(gone); i++)
+		add_file(&t, gone[i]);
+	for (size_t i = 0; i < ARRAY_NR(left); i++)
+		add_file(&t, left[i]);
+	list(&old, &t);
+	assert_int_equal(old.nr, 4);
+	assert_int_equal(old_packs_remove(&old, NULL), 0);
+	for (size_t i = 0; i < ARRAY_NR(gone); i++)
+		assert_false(has_file(&t, gone[i]));
+	for (size_t i = 0; i < ARRAY_NR(left); i++)
+		assert_true(has_file(&t, left[i]));
+	old_packs_release(&old);
+	tmprepo_release(&t);
+}
+
+/* Side files are removed only if there is an .idx and no .pack file. */
+static void lone_files(void **state)
+{
+	static const char *const gone[] = {
+		"loose-1.idx",  "loose-1.rev", "loose-1.bitmap",
+		"loose-1.keep", "pack-1.idx",  "pack-1.keep",
+	};
+	static const char *const left[] = {
+		"pack-2.pack", "pack-2.idx", "pack-3.pack", "pack-4.rev",
+		"pack-5.keep", ".6.idx",     "pack-1.foo",
+	};
+	char path[4096];
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	snprintf(path, sizeof(path), "%s/pack", t.objects);
+	assert_int_equal(old_packs_remove_lone(path, NULL), 0);
+	for (size_t i = 0; i < ARRAY_NR(gone); i++)
+		add_file(&t, gone[i]);
+	for (size_t i = 0; i < ARRAY_NR(left); i++)
+		add_file(&t, left[i]);
+	add_file(&t, "pack-7.idx/x");
+	assert_int_equal(old_packs_remove_lone(path, NULL), 0);
+	for (size_t i = 0; i < ARRAY_NR(gone); i++)
+		assert_false(has_file(&t, gone[i]));
+	for (size_t i = 0; i < ARRAY_NR(left); i++)
+		assert_true(has_file(&t, left[i]));
+	assert_true(has_file(&t, "pack-7.idx/x"));
+	tmprepo_release(&t);
+}
+
+/*
+ * A multi-pack-index that names the pack "a.pack" is removed with this pack. A
+ * multi-pack-index that names only the pack "a" stays.
+ */
+static void in_multi_pack_index(void **state)
+{
+	static const char *const gone[] = {"a", "a.pack"};
+	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
+
+	for (size_t i = 0; i < ARRAY_NR(gone); i++) {
+		struct multi_pack_options options = {0};
+		struct multi_pack_result result;
+		struct old_packs old;
+		struct tmprepo t;
+		struct odb *odb;
+
+		tmprepo_init(&t, HASH_SHA1);
+		tmppack_write(&t, "objects", "a.pack", packed, 1, false);
+		assert_int_equal(odb_open(&odb, &t.repo, NULL, NULL), 0);
+		assert_int_equal(multi_pack_write(&result, odb, &options, NULL),
+				 0);
+		odb_close(odb);
+		tmppack_write(&t, "objects", "a", packed, 1, false);
+		list(&old, &t);
+		assert_int_equal(old.nr, 2);
+		old_packs_spare(&old, gone[!i]);
+		assert_int_equal(old_packs_remove(&old, NULL), 0);
+		assert_int_equal(has_file(&t, "multi-pack-index"), !i);
+		assert_int_equal(has_file(&t, "a.pack.pack"), !i);
+		assert_int_equal(has_file(&t, "a.pack"), i);
+		old_packs_release(&old);
+		tmprepo_release(&t);
+	}
+}
+
+/*
  * A pack had a .keep file only while the snapshot was opened, not when the old
  * packs were listed. The pack must not be removed.
  */
@@ -257,6 +368,9 @@ int main(void)
 		cmocka_unit_test(listing),
 		cmocka_unit_test(promisor_packs),
 		cmocka_unit_test(removal),
+		cmocka_unit_test(any_name),
+		cmocka_unit_test(lone_files),
+		cmocka_unit_test(in_multi_pack_index),
 		cmocka_unit_test(kept_for_a_while),
 		cmocka_unit_test(kept_since_the_listing),
 		cmocka_unit_test(made_again),
