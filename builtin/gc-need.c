@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "builtin/gc-parts.h"
 #include "odb/odb-alternates.h"
+#include "pack/pack-name.h"
 #include "sys/io.h"
 
 /* ---- packs */
@@ -65,14 +66,13 @@ static int add_pack(struct lister *l, const char *name, size_t base_len)
 static int see_file(void *ctx, const char *name)
 {
 	struct lister *l = ctx;
-	size_t len = strlen(name);
+	size_t len = pack_name_len(name);
 	int ret;
 
-	if (strncmp(name, "pack-", 5) || len < 10 ||
-	    strcmp(name + len - 5, ".pack") != 0)
+	if (!len || strcmp(name + len, ".pack") != 0)
 		return 0;
-	ret = has_sibling(l, name, len - 5, ".idx");
-	return ret > 0 ? add_pack(l, name, len - 5) : ret;
+	ret = has_sibling(l, name, len, ".idx");
+	return ret > 0 ? add_pack(l, name, len) : ret;
 }
 
 int gc_packs_list(struct gc_packs *list, const struct repo *repo,

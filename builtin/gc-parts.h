@@ -27,7 +27,7 @@
 
 /* A pack of the repository itself, not a pack of an alternate. */
 struct gc_pack {
-	char *name;    /* owned: "pack-<hex>.pack" */
+	char *name;    /* owned: "<name>.pack" */
 	uint64_t size; /* bytes */
 	bool is_kept;  /* has a .keep */
 	bool is_cruft; /* has a .mtimes */

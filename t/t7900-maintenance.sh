@@ -223,6 +223,34 @@ test_expect_success 'repacks merge and remove the packs of loose-objects' '
 		"1 pack.idx" "1 pack.pack" "1 pack.rev"
 '
 
+test_expect_success 'gc counts the packs of loose-objects, and expires objects' '
+	loose_packs 4 && stock -C loose config gc.auto 6700 &&
+	stock -C loose config gc.cruftPacks false &&
+	"$GIT" -C loose -c gc.autoPackLimit=4 gc --auto --no-detach &&
+	expect_files "4 loose.idx" "4 loose.pack" "4 loose.rev" &&
+	"$GIT" -C loose -c gc.autoPackLimit=3 gc --auto --no-detach &&
+	expect_files "1 pack.idx" "1 pack.pack" "1 pack.rev" &&
+	stock -C loose cat-file -e $(cat secret) &&
+	loose_packs 4 && "$GIT" -C loose gc -q &&
+	stock -C loose cat-file -e $(cat secret) &&
+	ls loose/.git/objects/pack >files && ! grep loose files &&
+	loose_packs 4 && "$GIT" -C loose gc -q --prune=now &&
+	expect_files "1 pack.idx" "1 pack.pack" "1 pack.rev" &&
+	! stock -C loose cat-file -e $(cat secret)
+'
+
+test_expect_success 'incremental-repack joins the packs of loose-objects' '
+	loose_packs 4 &&
+	for i in 1 2
+	do
+		"$GIT" -C loose maintenance run --task=incremental-repack \
+			--quiet || return
+	done &&
+	ls loose/.git/objects/pack >files &&
+	test $(grep -c "^loose.*pack$" files) -lt 4 &&
+	stock -C loose cat-file -e $(cat secret) && stock -C loose fsck --strict
+'
+
 test_expect_success 'only one maintenance run at a time' '
 	rm -rf work && cp -R base work &&
 	: >work/.git/objects/maintenance.lock &&
