@@ -10,6 +10,7 @@
 #include "base/affix.h"
 #include "base/mem.h"
 #include "network/network-repack.h"
+#include "pack/pack-name.h"
 #include "repack/prune-parts.h"
 #include "sys/clock.h"
 #include "sys/io.h"
@@ -142,15 +143,14 @@ static int remove_locks(struct network *network, struct error *err)
 static int visit_pack(void *ctx, const char *name)
 {
 	const struct recovering *r = ctx;
-	const char *dot = strrchr(name, '.');
+	size_t len = pack_name_len(name);
 	struct buf path = BUF_INIT, idx = BUF_INIT;
 	int ret = 0;
 
-	if (strncmp(name, "pack-", 5) != 0 || !dot || !strcmp(dot, ".idx"))
+	if (!len || !strcmp(name + len, ".idx"))
 		return 0;
 	if (buf_printf(&path, "%s/%s", r->dir, name) < 0 ||
-	    buf_printf(&idx, "%s/%.*s.idx", r->dir, (int)(dot - name), name) <
-		    0)
+	    buf_printf(&idx, "%s/%.*s.idx", r->dir, (int)len, name) < 0)
 		ret = error_nomem(r->err);
 	else if (!sys_exists(idx.data))
 		ret = sys_unlink(path.data, r->err);

@@ -72,7 +72,18 @@ static void test_packs(void **state)
 	tmprepo_write(&n.t, "store/objects/pack/pack-1.rev", "");
 	tmprepo_write(&n.t, "store/objects/pack/pack-2.pack", "");
 	tmprepo_write(&n.t, "store/objects/pack/pack-2.idx", "");
+	tmprepo_write(&n.t, "store/objects/pack/loose-3.pack", "");
+	tmprepo_write(&n.t, "store/objects/pack/loose-3.rev", "");
+	tmprepo_write(&n.t, "store/objects/pack/loose-4.pack", "");
+	tmprepo_write(&n.t, "store/objects/pack/loose-4.idx", "");
+	tmprepo_write(&n.t, "store/objects/pack/multi-pack-index-5.rev", "");
+	tmprepo_write(&n.t, "store/objects/pack/pack-6.txt", "");
 	assert_int_equal(network_recover(n.network, NULL), 0);
+	assert_false(is_there(&n, "store/objects/pack/loose-3.pack"));
+	assert_false(is_there(&n, "store/objects/pack/loose-3.rev"));
+	assert_true(is_there(&n, "store/objects/pack/loose-4.pack"));
+	assert_true(is_there(&n, "store/objects/pack/multi-pack-index-5.rev"));
+	assert_true(is_there(&n, "store/objects/pack/pack-6.txt"));
 	assert_false(is_there(&n, "store/objects/pack/tmp_pack_x"));
 	assert_false(is_there(&n, "store/objects/pack/pack-1.pack"));
 	assert_false(is_there(&n, "store/objects/pack/pack-1.rev"));
