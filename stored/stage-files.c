@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "graph/commit-graph.h"
 #include "odb/odb.h"
+#include "pack/pack-name.h"
 #include "stored/fetch.h"
 #include "stored/stage.h"
 #include "sys/io.h"
@@ -161,7 +162,7 @@ static bool wants_pack_file(const char *from, const char *name)
 {
 	(void)from;
 	return !strcmp(name, "multi-pack-index") ||
-	       ((!strncmp(name, "pack-", 5) ||
+	       ((pack_name_len(name) ||
 		 !strncmp(name, "multi-pack-index-", 17)) &&
 		has_ending(name, fixed_endings));
 }

@@ -17,6 +17,7 @@
 #include "stored/stage.h"
 #include "sys/map.h"
 #include "t/unit/storedrepo.h"
+#include "t/unit/tmppack.h"
 
 static int make(struct storedrepo *s, struct stored_stage *stage)
 {
@@ -63,6 +64,7 @@ static void test_reachable_objects(void **state)
 
 static void test_files(void **state)
 {
+	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
 	struct storedrepo s;
 	struct stored_stage stage;
 
@@ -78,6 +80,8 @@ static void test_files(void **state)
 	tmprepo_write(&s.n.t, "src/info/attributes", "* -delta\n");
 	tmprepo_write(&s.n.t, "src/logs/HEAD", "");
 	tmprepo_write(&s.n.t, "src/objects/pack/tmp_pack_abc", "");
+	/* a pack of git maintenance run --task=loose-objects */
+	tmppack_write(&s.n.t, "src/objects", "loose-1", packed, 1, false);
 	tmprepo_write(&s.n.t, "src/objects/info/commit-graph", "damaged");
 	tmprepo_write(&s.n.t, "src/objects/pack/multi-pack-index", "damaged");
 	tmprepo_write(&s.n.t, "src/objects/pack/multi-pack-index-1.bitmap",
@@ -92,6 +96,8 @@ static void test_files(void **state)
 	assert_true(has(&stage, "description"));
 	assert_false(has(&stage, "logs"));
 	assert_false(has(&stage, "objects/pack/tmp_pack_abc"));
+	assert_true(has(&stage, "objects/pack/loose-1.pack"));
+	assert_true(has(&stage, "objects/pack/loose-1.idx"));
 	assert_false(has(&stage, "objects/info/commit-graph"));
 	assert_false(has(&stage, "objects/pack/multi-pack-index"));
 	assert_false(has(&stage, "objects/pack/multi-pack-index-1.bitmap"));
