@@ -495,15 +495,39 @@ static int add_cached(void *ctx, struct index_tree *tree)
 }
 
 /*
- * Add the entries and the cached trees of all index files as roots. A damaged
- * index file ends the check.
+ * Add as a root an object that the resolve-undo extension of an index names.
+ */
+static int add_undo(void *ctx, const struct oid *oid, const char *index)
+{
+	struct roots *roots = ctx;
+	struct fsck_run *r = roots->r;
+	char hex[OID_MAX_HEX_LEN + 1];
+	bool is_bad;
+	int type = add_root(roots, oid, OBJ_NONE, &is_bad);
+
+	if (is_bad) {
+		builtin_error("%s: invalid sha1 pointer in resolve-undo of %s",
+			      oid_to_hex(hex, oid, r->s.repo->algo), index);
+		r->found |= FSCK_FOUND_REFS;
+	}
+	return type < 0 ? type : 0;
+}
+
+/*
+ * Add the entries, the cached trees and the resolved conflicts of all index
+ * files as roots. A damaged index file ends the check.
  */
 static int add_indexes(struct roots *roots)
 {
 	struct fsck_run *r = roots->r;
 	struct error why = ERROR_INIT;
-	int ret = index_file_check_each(r->s.repo, add_indexed, add_cached,
-					roots, &why);
+	const struct index_callbacks on = {
+		.entry = add_indexed,
+		.tree = add_cached,
+		.undo = add_undo,
+		.ctx = roots,
+	};
+	int ret = index_file_check_each(r->s.repo, &on, &why);
 
 	if (ret >= 0)
 		return ret;

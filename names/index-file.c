@@ -40,12 +40,9 @@ struct reading {
 	 * its path differs from the previous path
 	 */
 	struct buf path;
-	const char *index; /* name of the index file; may be NULL */
-	/*
-	 * called for each tree that the cache-tree extension names; may be NULL
-	 */
-	index_tree_fn *tree_fn;
-	void *tree_ctx;
+	const char *index; /* name of the index file */
+	struct index_callbacks on;
+	bool skips_submodules; /* do not visit the entries of submodules */
 };
 
 /*
@@ -170,7 +167,7 @@ static int visit_cache_tree(const struct reading *r, struct cursor *data,
 	uint64_t skipped_nr = 0;
 	struct cache_node node;
 
-	while (r->tree_fn && cursor_left(data)) {
+	while (r->on.tree && cursor_left(data)) {
 		struct index_tree tree = {.index = r->index};
 		int ret;
 
@@ -183,11 +180,73 @@ static int visit_cache_tree(const struct reading *r, struct cursor *data,
 		if (!node.has_oid)
 			continue;
 		tree.oid = node.oid;
-		ret = r->tree_fn(r->tree_ctx, &tree);
+		ret = r->on.tree(r->on.ctx, &tree);
 		if (ret)
 			return ret;
 		if (tree.skips_subtrees)
 			skipped_nr = node.subtree_nr;
+	}
+	return 0;
+}
+
+enum { UNDO_STAGE_NR = 3 };
+
+/*
+ * Takes the path of a resolved conflict, and the modes of its stages. Each mode
+ * is an octal number with a NUL; 0 means that the stage had no file. Returns 0
+ * or ERR_CORRUPT.
+ */
+static int take_undo_modes(uint32_t *modes, struct cursor *data)
+{
+	const uint8_t *nul = memchr(data->p, 0, cursor_left(data));
+
+	for (size_t i = 0; i < UNDO_STAGE_NR && nul; i++) {
+		data->p = nul + 1;
+		nul = memchr(data->p, 0, cursor_left(data));
+		if (!nul || nul == data->p)
+			return ERR_CORRUPT;
+		for (modes[i] = 0; data->p < nul; data->p++) {
+			if (*data->p < '0' || *data->p > '7' ||
+			    modes[i] > UINT32_MAX >> 3)
+				return ERR_CORRUPT;
+			modes[i] = modes[i] << 3 | (*data->p - '0');
+		}
+	}
+	if (!nul)
+		return ERR_CORRUPT;
+	data->p = nul + 1;
+	return 0;
+}
+
+/*
+ * Visits the objects of the resolve-undo extension. Each resolved conflict has
+ * a path, the modes of the stages 1 to 3, and the ids of the stages that had a
+ * file. Submodules are not visited. Returns 0, the first nonzero result of the
+ * callback, or ERR_CORRUPT.
+ */
+static int visit_undo(const struct reading *r, struct cursor *data,
+		      struct error *err)
+{
+	uint32_t modes[UNDO_STAGE_NR];
+
+	while (r->on.undo && cursor_left(data)) {
+		if (take_undo_modes(modes, data) < 0)
+			return corrupt(err);
+		for (size_t i = 0; i < UNDO_STAGE_NR; i++) {
+			const uint8_t *raw;
+			struct oid oid;
+			int ret = 0;
+
+			if (!modes[i])
+				continue;
+			if (!cursor_bytes(data, &raw, hash_len(r->algo)))
+				return corrupt(err);
+			oid_from_raw(&oid, raw, r->algo);
+			if ((modes[i] & TREE_MODE_TYPE) != TREE_MODE_GITLINK)
+				ret = r->on.undo(r->on.ctx, &oid, r->index);
+			if (ret)
+				return ret;
+		}
 	}
 	return 0;
 }
@@ -212,6 +271,8 @@ static int parse_extension(const struct reading *r, const uint8_t *name,
 	}
 	if (!memcmp(name, "TREE", 4))
 		return visit_cache_tree(r, data, err);
+	if (!memcmp(name, "REUC", 4))
+		return visit_undo(r, data, err);
 	/*
 	 * An extension whose name starts with a capital may be ignored. The
 	 * extension "sdir" may be ignored too: it says only that an entry may
@@ -246,8 +307,13 @@ static int parse_extensions(struct reading *r, struct oid *shared,
 	return 0;
 }
 
-static int parse_entries(struct reading *r, index_entry_fn *fn, void *ctx,
-			 struct error *err)
+static bool is_skipped(const struct reading *r, const struct index_entry *entry)
+{
+	return r->skips_submodules &&
+	       (entry->mode & TREE_MODE_TYPE) == TREE_MODE_GITLINK;
+}
+
+static int parse_entries(struct reading *r, struct error *err)
 {
 	const uint8_t *magic;
 	uint32_t nr;
@@ -263,15 +329,16 @@ static int parse_entries(struct reading *r, index_entry_fn *fn, void *ctx,
 		if (ret < 0)
 			return ret == ERR_NOMEM ? error_nomem(err)
 						: corrupt(err);
-		ret = fn(ctx, &entry);
+		if (!r->on.entry || is_skipped(r, &entry))
+			continue;
+		ret = r->on.entry(r->on.ctx, &entry);
 		if (ret)
 			return ret;
 	}
 	return 0;
 }
 
-static int parse(struct reading *r, index_entry_fn *fn, void *ctx,
-		 struct oid *shared, struct error *err)
+static int parse(struct reading *r, struct oid *shared, struct error *err)
 {
 	int ret;
 
@@ -280,7 +347,7 @@ static int parse(struct reading *r, index_entry_fn *fn, void *ctx,
 		return error_set(err, ERR_CORRUPT,
 				 "index file smaller than expected");
 	r->c.end -= hash_len(r->algo);
-	ret = parse_entries(r, fn, ctx, err);
+	ret = parse_entries(r, err);
 	if (!ret)
 		ret = parse_extensions(r, shared, err);
 	buf_release(&r->path);
@@ -288,27 +355,27 @@ static int parse(struct reading *r, index_entry_fn *fn, void *ctx,
 }
 
 int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
-		     index_entry_fn *fn, void *ctx, struct oid *shared,
+		     const struct index_callbacks *on, struct oid *shared,
 		     struct error *err)
 {
 	struct reading r = {
 		.c = cursor_make(bytes, len),
 		.algo = algo,
 		.path = BUF_INIT,
+		.index = "index",
+		.on = *on,
 	};
 
-	return parse(&r, fn, ctx, shared, err);
+	return parse(&r, shared, err);
 }
 
 struct visit {
 	const struct repo *repo;
-	index_entry_fn *fn;
-	void *ctx;
+	struct index_callbacks on;
 	struct error *err;
 	bool checks_sum;
-	const char *index;      /* name of the index file that is visited */
-	index_tree_fn *tree_fn; /* or NULL */
-	void *tree_ctx;
+	bool skips_submodules; /* do not visit the entries of submodules */
+	const char *index;     /* name of the index file that is visited */
 };
 
 /*
@@ -343,11 +410,11 @@ static int visit_bytes(const struct visit *v, const struct sys_map *map,
 		.algo = v->repo->algo,
 		.path = BUF_INIT,
 		.index = v->index,
-		.tree_fn = v->tree_fn,
-		.tree_ctx = v->tree_ctx,
+		.on = v->on,
+		.skips_submodules = v->skips_submodules,
 	};
 
-	return parse(&r, v->fn, v->ctx, shared, v->err);
+	return parse(&r, shared, v->err);
 }
 
 /*
@@ -414,7 +481,11 @@ static int visit_dir(const struct visit *v, const char *dir)
 int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
 		    struct error *err)
 {
-	struct visit v = {.repo = repo, .fn = fn, .ctx = ctx, .err = err};
+	struct visit v = {
+		.repo = repo,
+		.on = {.entry = fn, .ctx = ctx},
+		.err = err,
+	};
 	const char *file = getenv("GIT_INDEX_FILE");
 
 	return file ? visit_file(&v, file, repo->git_dir)
@@ -427,69 +498,67 @@ static int visit_worktree(void *ctx, const char *name, const char *git_dir)
 	return visit_dir(ctx, git_dir);
 }
 
-/*
- * The callback of index_file_each_oid(), which gets the id of each entry, or
- * that of index_file_check_each().
- */
-struct entry_visit {
+/* The callback of index_file_each_oid(), which gets the id of each object. */
+struct oid_visit {
 	int (*fn)(void *ctx, const struct oid *oid);
-	index_entry_fn *entry_fn;
 	void *ctx;
 };
 
 static int visit_entry(void *ctx, const struct index_entry *entry)
 {
-	const struct entry_visit *v = ctx;
+	const struct oid_visit *v = ctx;
 
-	if ((entry->mode & TREE_MODE_TYPE) == TREE_MODE_GITLINK)
-		return 0;
-	return v->fn ? v->fn(v->ctx, &entry->oid) : v->entry_fn(v->ctx, entry);
+	return v->fn(v->ctx, &entry->oid);
 }
 
 static int visit_tree(void *ctx, struct index_tree *tree)
 {
-	const struct entry_visit *v = ctx;
+	const struct oid_visit *v = ctx;
 
 	return v->fn(v->ctx, &tree->oid);
 }
 
-static int visit_all(const struct repo *repo, struct visit *v)
+static int visit_undo_oid(void *ctx, const struct oid *oid, const char *index)
 {
-	int ret = visit_dir(v, repo->common_dir);
+	const struct oid_visit *v = ctx;
 
-	return ret ? ret : worktree_each(repo, visit_worktree, v, v->err);
+	(void)index;
+	return v->fn(v->ctx, oid);
+}
+
+/* Visits the index files of the main work tree and of all linked ones. */
+static int visit_all(const struct repo *repo, const struct index_callbacks *on,
+		     bool checks_sum, struct error *err)
+{
+	struct visit v = {
+		.repo = repo,
+		.on = *on,
+		.err = err,
+		.checks_sum = checks_sum,
+		.skips_submodules = true,
+	};
+	int ret = visit_dir(&v, repo->common_dir);
+
+	return ret ? ret : worktree_each(repo, visit_worktree, &v, err);
 }
 
 int index_file_each_oid(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			struct error *err)
 {
-	struct entry_visit oids = {.fn = fn, .ctx = ctx};
-	struct visit v = {
-		.repo = repo,
-		.fn = visit_entry,
+	struct oid_visit oids = {fn, ctx};
+	const struct index_callbacks on = {
+		.entry = visit_entry,
+		.tree = visit_tree,
+		.undo = visit_undo_oid,
 		.ctx = &oids,
-		.err = err,
-		.tree_fn = visit_tree,
-		.tree_ctx = &oids,
 	};
 
-	return visit_all(repo, &v);
+	return visit_all(repo, &on, false, err);
 }
 
-int index_file_check_each(const struct repo *repo, index_entry_fn *fn,
-			  index_tree_fn *tree_fn, void *ctx, struct error *err)
+int index_file_check_each(const struct repo *repo,
+			  const struct index_callbacks *on, struct error *err)
 {
-	struct entry_visit entries = {.entry_fn = fn, .ctx = ctx};
-	struct visit v = {
-		.repo = repo,
-		.fn = visit_entry,
-		.ctx = &entries,
-		.err = err,
-		.checks_sum = true,
-		.tree_fn = tree_fn,
-		.tree_ctx = ctx,
-	};
-
-	return visit_all(repo, &v);
+	return visit_all(repo, on, true, err);
 }

@@ -187,6 +187,24 @@ test_expect_success 'a cached empty tree, and one with a wrong id' '
 	test_cmp ../expect.err ../err
 '
 
+test_expect_success 'files of a resolved conflict are roots' '
+	fresh r && stock rm -q --cached a && rm -f ../stages ../ids &&
+	for n in 1 2 3
+	do
+		id=$(echo stage $n | stock hash-object -w --stdin) &&
+		printf "100644 $id $n\ta\n" >>../stages && echo $id >>../ids ||
+		return
+	done &&
+	stock update-index --index-info <../stages && stock add a &&
+	>../expect && finds 0 && test_must_be_empty ../err &&
+	sed "s/^/dangling blob /" ../ids >../expect &&
+	finds 0 HEAD t1 && >../expect && rm -f $(object_file $id) &&
+	echo "error: $id: invalid sha1 pointer in resolve-undo of .git/index" \
+		>../expect.err &&
+	finds 8 && test_cmp ../expect.err ../err &&
+	finds 8 --connectivity-only && test_cmp ../expect.err ../err
+'
+
 test_expect_success '--name-objects prefers refs, then reflogs, then indexes' '
 	fresh r && rm -f $(object_file HEAD~1^{tree}) &&
 	git fsck --name-objects >../out; grep "(refs/heads/side)" ../out &&

@@ -147,6 +147,23 @@ test_expect_success 'reflogs, indexes and HEADs of worktrees keep objects' '
 	stock -C main fsck && stock -C other fsck
 '
 
+test_expect_success 'files of a resolved conflict are kept' '
+	stock init -q undo && echo base >undo/f && stock -C undo add f &&
+	stock -C undo commit -q -m base && stock -C undo checkout -q -b side &&
+	echo theirs >undo/f && stock -C undo commit -q -a -m theirs &&
+	stock -C undo checkout -q -b ours main &&
+	echo ours >undo/f && stock -C undo commit -q -a -m ours &&
+	test_must_fail stock -C undo merge -q side &&
+	echo resolved >undo/f && stock -C undo add f &&
+	theirs=$(stock -C undo rev-parse side:f) &&
+	stock -C undo branch -q -D side &&
+	stock -C undo reflog expire --expire=now --all &&
+	rm -f undo/.git/MERGE_HEAD undo/.git/AUTO_MERGE &&
+	both undo prune -v --expire=now &&
+	stock -C ours cat-file -e $theirs && stock -C ours fsck &&
+	stock -C ours checkout -m -- f && grep theirs ours/f
+'
+
 test_expect_success 'a commit that only a head of another repository needs' '
 	stock -C main prune -n >actual && test ! -s actual &&
 	(cd other && same -e prune -n)

@@ -62,6 +62,24 @@ test_expect_success 'worktrees and their private refs' '
 	done
 '
 
+# Blobs of a conflict that was resolved, in a pack.
+test_expect_success 'files of a resolved conflict' '
+	stock init -q undo && stock -C undo commit -q --allow-empty -m base &&
+	ids= &&
+	for n in 1 2 3
+	do
+		id=$(echo $n | stock -C undo hash-object -w --stdin) &&
+		printf "100644 $id $n\tfile\n" >>stages &&
+		ids="$ids $id" || return
+	done &&
+	stock -C undo update-index --index-info <stages &&
+	id=$(echo resolved | stock -C undo hash-object -w --stdin) &&
+	stock -C undo update-index --add --cacheinfo 100644,$id,file &&
+	stock -C undo ls-files --resolve-undo >actual &&
+	test_line_count 3 actual &&
+	stock -C undo repack -a -d -q && repack_keeps undo $id $ids
+'
+
 test_expect_success 'a symref that dangles is no obstacle' '
 	repo_linear dangle.git 3 &&
 	stock -C dangle.git symbolic-ref refs/remotes/o/HEAD refs/remotes/o/x &&

@@ -19,6 +19,20 @@ static int count(void *ctx, const struct index_entry *entry)
 	return 0;
 }
 
+static int count_tree(void *ctx, struct index_tree *tree)
+{
+	if (tree->skips_subtrees)
+		abort();
+	++*(size_t *)ctx;
+	return 0;
+}
+
+static int count_undo(void *ctx, const struct oid *oid, const char *index)
+{
+	++*(size_t *)ctx;
+	return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	static const enum hash_algo algos[] = {HASH_SHA1, HASH_SHA256};
@@ -27,10 +41,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		struct error err = ERROR_INIT;
 		struct oid shared;
 		size_t nr = 0;
-		int ret = index_file_parse(bytes, len, algos[i], count, &nr,
-					   &shared, &err);
+		const struct index_callbacks on = {
+			count,
+			count_tree,
+			count_undo,
+			&nr,
+		};
+		int ret = index_file_parse(bytes, len, algos[i], &on, &shared,
+					   &err);
 
-		if (nr > len / 62 || ret > 0 || (ret < 0 && !*err.msg))
+		if (nr > len / 20 || ret > 0 || (ret < 0 && !*err.msg))
 			abort();
 	}
 	return 0;

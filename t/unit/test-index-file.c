@@ -77,11 +77,23 @@ static int note(void *ctx, const struct index_entry *entry)
 	struct visit *v = ctx;
 
 	assert_int_equal(strlen(entry->path), entry->path_len);
-	assert_true(!entry->index || strstr(entry->index, "/index"));
+	assert_non_null(strstr(entry->index, "index"));
 	assert_true(v->nr < 2 * ENTRIES);
 	snprintf(v->paths[v->nr], sizeof(v->paths[0]), "%s", entry->path);
 	v->modes[v->nr] = entry->mode;
 	return note_oid(ctx, &entry->oid);
+}
+
+static int check_each(const struct repo *repo, index_entry_fn *entry,
+		      index_tree_fn *tree, struct visit *v, struct error *err)
+{
+	const struct index_callbacks on = {
+		.entry = entry,
+		.tree = tree,
+		.ctx = v,
+	};
+
+	return index_file_check_each(repo, &on, err);
 }
 
 static void all_versions(void **state)
@@ -101,9 +113,12 @@ static void all_versions(void **state)
 		indexfile_extension(&file, "TREE", "cache");
 		indexfile_extension(&file, "sdir", "");
 		indexfile_finish(&file, algo);
-		assert_int_equal(index_file_parse(file.data, file.len, algo,
-						  note, &v, &v.shared, NULL),
-				 0);
+		assert_int_equal(
+			index_file_parse(file.data, file.len, algo,
+					 &(struct index_callbacks){
+						 .entry = note, .ctx = &v},
+					 &v.shared, NULL),
+			0);
 		for (int k = 0; k < ENTRIES; k++) {
 			assert_memory_equal(v.oids[k].bytes,
 					    s.entries[k].oid.bytes,
@@ -140,8 +155,11 @@ static void prefixes(void **state)
 			assert_non_null(exact);
 			memcpy(exact, file.data, len);
 			exact = realloc(exact, len ? len : 1);
-			ret = index_file_parse(exact, len, HASH_SHA1, note, &v,
-					       &v.shared, NULL);
+			ret = index_file_parse(
+				exact, len, HASH_SHA1,
+				&(struct index_callbacks){.entry = note,
+							  .ctx = &v},
+				&v.shared, NULL);
 			/*
 			 * The parser may accept a file in which at most 13
 			 * bytes are missing.
@@ -168,8 +186,10 @@ static int parse_one(const char *head, uint32_t version, uint32_t nr,
 	if (extension)
 		indexfile_extension(&file, extension, "data");
 	indexfile_finish(&file, HASH_SHA1);
-	ret = index_file_parse(file.data, file.len, HASH_SHA1, note, &v,
-			       &v.shared, NULL);
+	ret = index_file_parse(
+		file.data, file.len, HASH_SHA1,
+		&(struct index_callbacks){.entry = note, .ctx = &v}, &v.shared,
+		NULL);
 	buf_release(&file);
 	return ret;
 }
@@ -202,8 +222,10 @@ static void a_visit_may_stop(void **state)
 	sample_init(&s, 2, &seed);
 	sample_write(&s, &file, 2, HASH_SHA1);
 	indexfile_finish(&file, HASH_SHA1);
-	assert_int_equal(index_file_parse(file.data, file.len, HASH_SHA1, note,
-					  &v, &v.shared, NULL),
+	assert_int_equal(index_file_parse(file.data, file.len, HASH_SHA1,
+					  &(struct index_callbacks){
+						  .entry = note, .ctx = &v},
+					  &v.shared, NULL),
 			 7);
 	assert_int_equal(v.nr, 3);
 	buf_release(&file);
@@ -252,9 +274,8 @@ static void of_a_repository(void **state)
 }
 
 /*
- * index_file_each_oid() also visits the trees of the cache-tree, and
- * index_file_check_each() does not. An entry of the cache-tree may have no
- * id.
+ * index_file_each_oid() also visits the trees of the cache-tree. An entry of
+ * the cache-tree may have no id.
  */
 static void cache_tree(void **state)
 {
@@ -285,9 +306,7 @@ static void cache_tree(void **state)
 		assert_int_equal(v.oids[1].bytes[0], 'a');
 		assert_true(cut || v.oids[2].bytes[0] == 't');
 		v.nr = 0;
-		assert_int_equal(
-			index_file_check_each(&t.repo, note, NULL, &v, NULL),
-			0);
+		assert_int_equal(check_each(&t.repo, note, NULL, &v, NULL), 0);
 		assert_int_equal(v.nr, 1);
 		buf_release(&file);
 		file = (struct buf)BUF_INIT;
@@ -343,8 +362,7 @@ static void cache_tree_skip(void **state)
 
 	tmprepo_init(&t, HASH_SHA1);
 	write_cache_tree(&t, tree, sizeof(tree) - 1);
-	assert_int_equal(
-		index_file_check_each(&t.repo, note, note_tree, &v, NULL), 0);
+	assert_int_equal(check_each(&t.repo, note, note_tree, &v, NULL), 0);
 	assert_int_equal(v.nr, 4);
 	assert_int_equal(v.oids[0].bytes[0], 'a');
 	assert_int_equal(v.oids[1].bytes[0], 's');
@@ -352,10 +370,101 @@ static void cache_tree_skip(void **state)
 	assert_int_equal(v.oids[3].bytes[0], 'g');
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		write_cache_tree(&t, bad[i], bad_len[i]);
-		assert_int_equal(index_file_check_each(&t.repo, note, note_tree,
-						       &v, NULL),
+		assert_int_equal(check_each(&t.repo, note, note_tree, &v, NULL),
 				 ERR_CORRUPT);
 	}
+	tmprepo_release(&t);
+}
+
+/*
+ * Callback that notes an object of a resolve-undo extension. The index file is
+ * named.
+ */
+static int note_undo(void *ctx, const struct oid *oid, const char *index)
+{
+	assert_non_null(strstr(index, "/index"));
+	return note_oid(ctx, oid);
+}
+
+/*
+ * Writes an index file that has no entries, but has the resolve-undo extension
+ * `undo` of `len` bytes.
+ */
+static void write_undo(const struct tmprepo *t, const char *undo, size_t len)
+{
+	struct buf file = BUF_INIT;
+
+	indexfile_head(&file, 2, 0);
+	buf_append_str(&file, "REUC");
+	buf_append_be32(&file, (uint32_t)len);
+	buf_append(&file, undo, len);
+	indexfile_finish(&file, HASH_SHA1);
+	tmprepo_write_len(t, "index", file.data, file.len);
+	buf_release(&file);
+}
+
+/*
+ * The objects of the resolve-undo extension are visited. A stage of mode 0 has
+ * no id, and a submodule is left out.
+ */
+static void resolve_undo(void **state)
+{
+	static const char undo[] = "a/b\000100644\0000\000100755\0"
+				   "abcdefghijklmnopqrst"
+				   "bbcdefghijklmnopqrst"
+				   "c\0000\000160000\000120000\0"
+				   "cbcdefghijklmnopqrst"
+				   "dbcdefghijklmnopqrst";
+	/* Lengths at which the extension ends after a whole record. */
+	const size_t len = sizeof(undo) - 1, first = 20 + 40;
+	struct visit v = {.nr = 0};
+	const struct index_callbacks on = {.undo = note_undo, .ctx = &v};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	for (size_t part = 0; part <= len; part++) {
+		bool whole = !part || part == first || part == len;
+
+		write_undo(&t, undo, part);
+		v.nr = 0;
+		assert_int_equal(
+			index_file_each_oid(&t.repo, note_oid, &v, NULL),
+			whole ? 0 : ERR_CORRUPT);
+		assert_int_equal(v.nr, part < 40      ? 0
+				       : part < first ? 1
+				       : part < len   ? 2
+						      : 3);
+	}
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(v.oids[i].bytes[0], "abd"[i]);
+	v.nr = 0;
+	assert_int_equal(index_file_check_each(&t.repo, &on, NULL), 0);
+	assert_int_equal(v.nr, 3);
+	tmprepo_release(&t);
+}
+
+/* The modes are octal numbers of at most 32 bits. */
+static void resolve_undo_modes(void **state)
+{
+	static const char *const bad[] = {"8",  "x", "-1",
+					  " 1", "",  "40000000000"};
+	struct visit v = {.nr = 0};
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct buf undo = BUF_INIT;
+
+		assert_int_equal(buf_printf(&undo, "p%c%s%c0%c0%c%020d", 0,
+					    bad[i], 0, 0, 0, 0),
+				 0);
+		write_undo(&t, undo.data, undo.len);
+		assert_int_equal(
+			index_file_each_oid(&t.repo, note_oid, &v, NULL),
+			ERR_CORRUPT);
+		buf_release(&undo);
+	}
+	assert_int_equal(v.nr, 0);
 	tmprepo_release(&t);
 }
 
@@ -393,24 +502,22 @@ static void checksum(void **state)
 
 	tmprepo_init(&t, HASH_SHA1);
 	write_index(&t, "index", 1, NULL);
-	assert_int_equal(index_file_check_each(&t.repo, note, NULL, &v, NULL),
-			 0);
+	assert_int_equal(check_each(&t.repo, note, NULL, &v, NULL), 0);
 	indexfile_head(&file, 2, 1);
 	indexfile_put(&file, 2, HASH_SHA1, &e, NULL);
 	indexfile_finish(&file, HASH_SHA1);
 	file.data[20] ^= 1;
 	tmprepo_write_len(&t, "worktrees/a/index", file.data, file.len);
 	assert_int_equal(index_file_each_oid(&t.repo, note_oid, &v, NULL), 0);
-	assert_int_equal(index_file_check_each(&t.repo, note, NULL, &v, &err),
+	assert_int_equal(check_each(&t.repo, note, NULL, &v, &err),
 			 ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "bad index file sha1 signature"));
 	assert_non_null(strstr(err.msg, "worktrees/a/index"));
 	memset(file.data + file.len - 20, 0, 20);
 	tmprepo_write_len(&t, "worktrees/a/index", file.data, file.len);
-	assert_int_equal(index_file_check_each(&t.repo, note, NULL, &v, NULL),
-			 0);
+	assert_int_equal(check_each(&t.repo, note, NULL, &v, NULL), 0);
 	tmprepo_write(&t, "index", "");
-	assert_int_equal(index_file_check_each(&t.repo, note, NULL, &v, &err),
+	assert_int_equal(check_each(&t.repo, note, NULL, &v, &err),
 			 ERR_CORRUPT);
 	assert_non_null(strstr(err.msg, "smaller than expected"));
 	buf_release(&file);
@@ -427,6 +534,8 @@ int main(void)
 		cmocka_unit_test(of_a_repository),
 		cmocka_unit_test(cache_tree),
 		cmocka_unit_test(cache_tree_skip),
+		cmocka_unit_test(resolve_undo),
+		cmocka_unit_test(resolve_undo_modes),
 		cmocka_unit_test(split_index),
 		cmocka_unit_test(checksum),
 	};
