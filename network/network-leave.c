@@ -125,7 +125,7 @@ static int check_all(const struct repo *repo, struct error *err)
 		ret = walk_open(&c.walk, odb, NULL, 0, err);
 	if (ret < 0)
 		goto out;
-	ret = roots_add(&c.walk, &wants, refs, true, err);
+	ret = roots_add(&c.walk, &wants, refs, ROOTS_ALL, err);
 	if (!ret)
 		ret = walk_enumerate(&found, &c.walk, &wants, &haves, &options,
 				     err);

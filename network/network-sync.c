@@ -12,6 +12,7 @@
 #include "pack-bitmap.h"
 #include "packs/pack-job.h"
 #include "refs/refs.h"
+#include "repo/rebase.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 
@@ -218,9 +219,9 @@ static int add_tip(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add to the walk's tips all objects that the member's references, reflogs and
- * indexes point to and that the store lacks. Returns 0 or a negative error
- * code.
+ * Add to the walk's tips all objects that the member's references, reflogs,
+ * indexes and stopped rebases point to and that the store lacks. Returns 0 or a
+ * negative error code.
  */
 static int add_tips(struct sync *s)
 {
@@ -238,6 +239,8 @@ static int add_tips(struct sync *s)
 		ret = refs_each_reflog_oid(s->repo, add_tip, s, s->err);
 	if (!ret)
 		ret = index_file_each_oid(s->repo, add_tip, s, s->err);
+	if (!ret)
+		ret = rebase_each_oid(s->repo, add_tip, s, s->err);
 	return ret;
 }
 

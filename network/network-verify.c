@@ -83,7 +83,7 @@ static int enumerate(const struct verify *v, struct store *s)
 {
 	struct walk_tips none = WALK_TIPS_INIT;
 	struct walk_options options = {.objects = true, .keep_lists = true};
-	int ret = roots_add(&s->walk, &s->wants, s->refs, false, v->err);
+	int ret = roots_add(&s->walk, &s->wants, s->refs, 0, v->err);
 
 	if (!ret)
 		ret = walk_enumerate(&s->found, &s->walk, &s->wants, &none,

@@ -97,7 +97,7 @@ static int enumerate(struct walk_result *found,
 		.progress = &quiet,
 	};
 	struct walk_tips wants = WALK_TIPS_INIT, bounds = WALK_TIPS_INIT;
-	int ret = roots_add(marks->walk, &wants, marks->refs, false, err);
+	int ret = roots_add(marks->walk, &wants, marks->refs, 0, err);
 
 	if (!ret && marks->promisor)
 		ret = promisor_enumerate(found, marks->promisor, &wants,

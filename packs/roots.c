@@ -30,17 +30,21 @@ static int add_other_head(void *ctx, const struct ref *head)
 }
 
 int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
-	      bool all_roots, struct error *err)
+	      unsigned int flags, struct error *err)
 {
 	struct heads heads = {w, tips, err};
 	int ret = ref_tips_add(w, tips, refs, "", err);
 
-	if (!ret && all_roots)
-		ret = refs_each_other_head(refs, add_other_head, &heads, err);
-	if (!ret && all_roots)
+	if (ret || !(flags & ROOTS_ALL))
+		return ret;
+	ret = refs_each_other_head(refs, add_other_head, &heads, err);
+	if (!ret)
 		ret = ref_tips_add_reflogs(w, tips, err);
-	if (!ret && all_roots)
+	if (!ret)
 		ret = ref_tips_add_index(w, tips, err);
+	if (!ret)
+		ret = ref_tips_add_rebases(w, tips,
+					   flags & ROOTS_STRICT_REBASES, err);
 	return ret;
 }
 

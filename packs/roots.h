@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists the roots of reachability: references, reflogs and indexes. Also lists
- * the tips that get bitmaps, and the tips of the tip island. The tip island is
- * the closure of the trees at these tips.
+ * Lists the roots of reachability: references, reflogs, indexes and stopped
+ * rebases. Also lists the tips that get bitmaps, and the tips of the tip
+ * island. The tip island is the closure of the trees at these tips.
  */
 #ifndef PACKS_ROOTS_H
 #define PACKS_ROOTS_H
@@ -20,14 +20,24 @@
  */
 #define ROOTS_NEW_BRANCHES 512
 
+enum roots_flags {
+	/*
+	 * add the HEADs, reflogs, indexes and stopped rebases of all work
+	 * trees, too
+	 */
+	ROOTS_ALL = 1 << 0,
+	/* a missing object of a stopped rebase is an error */
+	ROOTS_STRICT_REBASES = 1 << 1,
+};
+
 /*
- * Add the roots of reachability to `tips`: references and HEAD. With
- * `all_roots`, also the HEADs, reflogs and indexes of all work trees. Returns 0
- * or a negative error code. A reference or HEAD that names a missing object is
- * an error, but a missing object in a reflog or index is left out.
+ * Add the roots of reachability to `tips`: references and HEAD. `flags` are of
+ * enum roots_flags; 0: no flag. Returns 0 or a negative error code. A reference
+ * or HEAD that names a missing object is an error. Other missing objects are
+ * left out if the flags do not say otherwise.
  */
 int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
-	      bool all_roots, struct error *err);
+	      unsigned int flags, struct error *err);
 
 /*
  * Mark tips by their kind. *is_tip receives a malloc()ed array of w->history.nr

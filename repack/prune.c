@@ -116,7 +116,8 @@ static int find_reached(struct run *r, struct error *err)
 	int ret = open_all(r, err);
 
 	if (!ret)
-		ret = roots_add(&r->walk, &r->tips, r->refs, true, err);
+		ret = roots_add(&r->walk, &r->tips, r->refs,
+				ROOTS_ALL | ROOTS_STRICT_REBASES, err);
 	if (ret < 0)
 		ref_tips_reword(&r->walk, r->refs, err);
 	for (size_t i = 0; !ret && i < r->options->head_nr; i++)

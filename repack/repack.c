@@ -300,7 +300,7 @@ static int find_tips(struct run *r, struct error *err)
 	int ret;
 
 	odb_set_provider(r->odb, r->options->tip_provider);
-	ret = roots_add(&r->job.walk, &r->job.wants, r->refs, true, err);
+	ret = roots_add(&r->job.walk, &r->job.wants, r->refs, ROOTS_ALL, err);
 	odb_set_provider(r->odb, NULL);
 	return ret;
 }

@@ -177,7 +177,7 @@ static int check_links(struct objects *o)
 	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
 	struct walk_result found = WALK_RESULT_INIT;
 	struct error why = ERROR_INIT;
-	int ret = roots_add(&o->walk, &wants, o->refs, false, &why);
+	int ret = roots_add(&o->walk, &wants, o->refs, 0, &why);
 
 	if (!ret)
 		ret = walk_enumerate(&found, &o->walk, &wants, &none, &options,

@@ -117,7 +117,7 @@ static int name_packs(struct making *m)
 
 static int run_job(struct making *m, struct pack_job *job)
 {
-	int ret = roots_add(&job->walk, &job->wants, m->refs, false, m->err);
+	int ret = roots_add(&job->walk, &job->wants, m->refs, 0, m->err);
 
 	if (!ret)
 		ret = pack_job_enumerate(job, m->err);

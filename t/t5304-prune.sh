@@ -164,6 +164,44 @@ test_expect_success 'files of a resolved conflict are kept' '
 	stock -C ours checkout -m -- f && grep theirs ours/f
 '
 
+# As stock Git since 2.44.
+test_expect_success 'objects of a stopped rebase are kept' '
+	stock init -q stopped && echo base >stopped/f && echo kept >stopped/w &&
+	stock -C stopped add . && stock -C stopped commit -q -m base &&
+	stock -C stopped checkout -q -b topic &&
+	echo theirs >stopped/f && stock -C stopped commit -q -a -m theirs &&
+	stock -C stopped checkout -q main &&
+	echo ours >stopped/f && stock -C stopped commit -q -a -m ours &&
+	stock -C stopped worktree add -q ../rebasing topic &&
+	echo precious >rebasing/w &&
+	test_must_fail stock -C rebasing rebase -q --autostash main &&
+	stock -C rebasing reflog expire --expire=now --all &&
+	mkdir stopped/.git/rebase-apply &&
+	for name in autostash orig-head onto
+	do
+		echo $name | stock -C stopped commit-tree main^{tree} \
+			>stopped/.git/rebase-apply/$name || return 1
+	done &&
+	git -C stopped prune -v --expire=now >actual &&
+	echo "$(cat stopped/.git/rebase-apply/onto) commit" >expect &&
+	grep commit actual >commits && test_cmp expect commits &&
+	stock -C stopped fsck &&
+	stock -C rebasing rebase --abort && grep precious rebasing/w &&
+	git -C stopped prune -v --expire=now >actual && test -s actual
+'
+
+test_expect_success 'a stopped rebase whose objects are missing ends prune' '
+	lost=1234567890123456789012345678901234567890 &&
+	echo $lost >stopped/.git/rebase-apply/orig-head &&
+	id=$(echo unreachable | stock -C stopped hash-object -w --stdin) &&
+	test_expect_code 128 git -C stopped prune --expire=now 2>err &&
+	echo "fatal: unable to parse object: $lost" >expect &&
+	test_cmp expect err && stock -C stopped cat-file -e $id &&
+	rm stopped/.git/rebase-apply/orig-head &&
+	git -C stopped prune --expire=now &&
+	test_must_fail stock -C stopped cat-file -e $id
+'
+
 test_expect_success 'a commit that only a head of another repository needs' '
 	stock -C main prune -n >actual && test ! -s actual &&
 	(cd other && same -e prune -n)

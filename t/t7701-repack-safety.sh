@@ -80,6 +80,31 @@ test_expect_success 'files of a resolved conflict' '
 	stock -C undo repack -a -d -q && repack_keeps undo $id $ids
 '
 
+# Commits that only a stopped rebase names, in a pack. Stock Git deletes them.
+test_expect_success 'objects of a stopped rebase' '
+	stock init -q stopped && stock -C stopped commit -q --allow-empty -m a &&
+	stock -C stopped worktree add -q --detach ../rebasing &&
+	ids= &&
+	for dir in stopped/.git stopped/.git/worktrees/rebasing
+	do
+		mkdir $dir/rebase-merge || return
+		for name in orig-head autostash
+		do
+			file=$dir/rebase-merge/$name &&
+			stock -C stopped commit-tree -m $file "main^{tree}" \
+				>$file && ids="$ids $(cat $file)" || return
+		done
+	done &&
+	(stock -C stopped rev-parse main && printf "%s\n" $ids) >list &&
+	stock -C stopped pack-objects -q .git/objects/pack/pack <list &&
+	stock -C stopped prune-packed && repack_keeps stopped $ids &&
+	git -C stopped repack -d -q --cruft --cruft-expiration=now &&
+	git -C stopped gc -q --prune=now && repack_keeps stopped $ids &&
+	echo 1234567890123456789012345678901234567890 \
+		>stopped/.git/rebase-merge/orig-head &&
+	repack_keeps stopped ${ids#* * }
+'
+
 test_expect_success 'a symref that dangles is no obstacle' '
 	repo_linear dangle.git 3 &&
 	stock -C dangle.git symbolic-ref refs/remotes/o/HEAD refs/remotes/o/x &&

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "names/index-file.h"
 #include "repo/grafts.h"
+#include "repo/rebase.h"
 #include "walk/ref-tips.h"
 
 struct adding {
@@ -139,4 +140,29 @@ int ref_tips_add_index(struct walk *w, struct walk_tips *tips,
 	struct adding a = {.w = w, .tips = tips, .err = err};
 
 	return index_file_each_oid(w->odb->repo, add_if_there, &a, err);
+}
+
+/*
+ * Adds an object of a stopped rebase. A missing object is an error: the objects
+ * that it reached may still exist, and are not known.
+ */
+static int add_rebased(void *ctx, const struct oid *oid)
+{
+	struct adding *a = ctx;
+	int ret = walk_add_tip(a->w, a->tips, oid, false, a->err);
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	return ret != ERR_MISSING
+		       ? ret
+		       : error_set(a->err, ret, "unable to parse object: %s",
+				   oid_to_hex(hex, oid, a->w->odb->algo));
+}
+
+int ref_tips_add_rebases(struct walk *w, struct walk_tips *tips, bool strict,
+			 struct error *err)
+{
+	struct adding a = {.w = w, .tips = tips, .err = err};
+
+	return rebase_each_oid(w->odb->repo,
+			       strict ? add_rebased : add_if_there, &a, err);
 }

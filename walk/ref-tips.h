@@ -3,6 +3,8 @@
 #ifndef WALK_REF_TIPS_H
 #define WALK_REF_TIPS_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "refs/refs.h"
 #include "walk/walk.h"
@@ -39,5 +41,14 @@ int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 			 struct error *err);
 int ref_tips_add_index(struct walk *w, struct walk_tips *tips,
 		       struct error *err);
+
+/*
+ * Adds the objects that stopped rebases of all worktrees need
+ * (repo/rebase.h). With `strict`, a missing object is ERR_MISSING ("unable to
+ * parse object: <id>"); otherwise a missing object is left out. Returns 0 or a
+ * negative error code.
+ */
+int ref_tips_add_rebases(struct walk *w, struct walk_tips *tips, bool strict,
+			 struct error *err);
 
 #endif

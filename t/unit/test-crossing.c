@@ -82,7 +82,7 @@ static void count(struct crossing_report *report, struct fixture *f)
 	struct walk_tips wants = WALK_TIPS_INIT, none = WALK_TIPS_INIT;
 	struct walk_result found = WALK_RESULT_INIT;
 
-	assert_int_equal(roots_add(&f->walk, &wants, f->refs, false, NULL), 0);
+	assert_int_equal(roots_add(&f->walk, &wants, f->refs, 0, NULL), 0);
 	assert_int_equal(
 		walk_enumerate(&found, &f->walk, &wants, &none, &options, NULL),
 		0);
@@ -212,8 +212,7 @@ static void test_no_memory(void **state)
 	uint64_t seed = random_seed();
 
 	setup(&a.f, &seed, true);
-	assert_int_equal(roots_add(&a.f.walk, &wants, a.f.refs, false, NULL),
-			 0);
+	assert_int_equal(roots_add(&a.f.walk, &wants, a.f.refs, 0, NULL), 0);
 	assert_int_equal(walk_enumerate(&a.found, &a.f.walk, &wants, &none,
 					&options, NULL),
 			 0);

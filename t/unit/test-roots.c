@@ -83,7 +83,9 @@ static void roots(void **state)
 	for (int all = 0; all < 2; all++) {
 		struct walk_tips tips = WALK_TIPS_INIT;
 
-		assert_int_equal(roots_add(&w.w, &tips, refs, all, NULL), 0);
+		assert_int_equal(
+			roots_add(&w.w, &tips, refs, all ? ROOTS_ALL : 0, NULL),
+			0);
 		assert_true(has_commit(&w, &tips, w.h.r.commits[5]));
 		assert_true(has_commit(&w, &tips, w.h.r.commits[7]));
 		assert_int_equal(has_commit(&w, &tips, w.h.r.commits[8]), all);
@@ -110,7 +112,7 @@ static void a_broken_ref_is_an_error(void **state)
 	randrepo_ref(&w.h.r, "refs/heads/main", w.h.r.commits[3]);
 	tmprepo_write(&w.h.r.t, "refs/heads/broken", "nonsense\n");
 	open_refs(&refs, &w);
-	assert_true(roots_add(&w.w, &tips, refs, true, &err) < 0);
+	assert_true(roots_add(&w.w, &tips, refs, ROOTS_ALL, &err) < 0);
 	assert_non_null(strstr(err.msg, "refs/heads/broken"));
 	walk_tips_release(&tips);
 	refs_close(refs);
