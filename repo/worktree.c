@@ -11,20 +11,20 @@ struct visit {
 	void *ctx;
 	const char *dir; /* directory of the entries */
 	struct error *err;
+	int result; /* of the last call of `fn` */
 };
 
 static int visit(void *ctx, const char *name)
 {
-	const struct visit *v = ctx;
+	struct visit *v = ctx;
 	struct buf git_dir = BUF_INIT;
-	int ret;
 
 	if (buf_printf(&git_dir, "%s/%s", v->dir, name) < 0)
-		ret = error_nomem(v->err);
+		v->result = error_nomem(v->err);
 	else
-		ret = v->fn(v->ctx, name, git_dir.data);
+		v->result = v->fn(v->ctx, name, git_dir.data);
 	buf_release(&git_dir);
-	return ret;
+	return v->result;
 }
 
 /*
@@ -41,7 +41,8 @@ static int each(char *dir, char *prefix, struct visit *v)
 		ret = sys_dir_each(dir, visit, v, v->err);
 	free(dir);
 	free(prefix);
-	return ret == ERR_MISSING ? 0 : ret;
+	/* A missing directory has no work trees. */
+	return ret == ERR_MISSING && !v->result ? 0 : ret;
 }
 
 int worktree_each(const struct repo *repo,

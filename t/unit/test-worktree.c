@@ -84,11 +84,37 @@ static void test_each(void **state)
 	tmprepo_release(&t);
 }
 
+static int fail_missing(void *ctx, const char *name, const char *git_dir)
+{
+	++*(int *)ctx;
+	return ERR_MISSING;
+}
+
+/*
+ * An error of the callback is returned, even the error that means elsewhere
+ * that there are no work trees.
+ */
+static void error_of_callback(void **state)
+{
+	struct tmprepo t;
+	int calls = 0;
+
+	tmprepo_init(&t, HASH_SHA1);
+	assert_int_equal(worktree_each(&t.repo, fail_missing, &calls, NULL), 0);
+	assert_int_equal(calls, 0);
+	tmprepo_write(&t, "worktrees/a/HEAD", "ref: refs/heads/main\n");
+	assert_int_equal(worktree_each(&t.repo, fail_missing, &calls, NULL),
+			 ERR_MISSING);
+	assert_int_equal(calls, 1);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_git_file),
 		cmocka_unit_test(test_each),
+		cmocka_unit_test(error_of_callback),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
