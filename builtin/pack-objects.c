@@ -189,7 +189,8 @@ static int add_rev_tips(struct run *r)
 	if (!ret && r->a.reflog)
 		ret = ref_tips_add_reflogs(&r->job.walk, &r->job.wants, r->err);
 	if (!ret && r->a.indexed_objects)
-		ret = ref_tips_add_index(&r->job.walk, &r->job.wants, r->err);
+		ret = ref_tips_add_index(&r->job.walk, &r->job.wants, true,
+					 r->err);
 	return ret < 0 ? ret : pack_job_enumerate(&r->job, r->err);
 }
 

@@ -41,7 +41,8 @@ int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	if (!ret)
 		ret = ref_tips_add_reflogs(w, tips, err);
 	if (!ret)
-		ret = ref_tips_add_index(w, tips, err);
+		ret = ref_tips_add_index(w, tips, flags & ROOTS_STRICT_INDEXES,
+					 err);
 	if (!ret)
 		ret = ref_tips_add_rebases(w, tips,
 					   flags & ROOTS_STRICT_REBASES, err);

@@ -28,6 +28,8 @@ enum roots_flags {
 	ROOTS_ALL = 1 << 0,
 	/* a missing object of a stopped rebase is an error */
 	ROOTS_STRICT_REBASES = 1 << 1,
+	/* a missing object of an index is an error */
+	ROOTS_STRICT_INDEXES = 1 << 2,
 };
 
 /*

@@ -300,7 +300,8 @@ static int find_tips(struct run *r, struct error *err)
 	int ret;
 
 	odb_set_provider(r->odb, r->options->tip_provider);
-	ret = roots_add(&r->job.walk, &r->job.wants, r->refs, ROOTS_ALL, err);
+	ret = roots_add(&r->job.walk, &r->job.wants, r->refs,
+			ROOTS_ALL | ROOTS_STRICT_INDEXES, err);
 	odb_set_provider(r->odb, NULL);
 	return ret;
 }

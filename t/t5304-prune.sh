@@ -192,12 +192,16 @@ test_expect_success 'objects of a stopped rebase are kept' '
 
 test_expect_success 'a stopped rebase whose objects are missing ends prune' '
 	lost=1234567890123456789012345678901234567890 &&
-	echo $lost >stopped/.git/rebase-apply/orig-head &&
 	id=$(echo unreachable | stock -C stopped hash-object -w --stdin) &&
-	test_expect_code 128 git -C stopped prune --expire=now 2>err &&
-	echo "fatal: unable to parse object: $lost" >expect &&
-	test_cmp expect err && stock -C stopped cat-file -e $id &&
-	rm stopped/.git/rebase-apply/orig-head &&
+	for dir in stopped/.git stopped/.git/worktrees/rebasing
+	do
+		mkdir -p $dir/rebase-apply &&
+		echo $lost >$dir/rebase-apply/orig-head &&
+		test_expect_code 128 git -C stopped prune --expire=now 2>err &&
+		echo "fatal: unable to parse object: $lost" >expect &&
+		test_cmp expect err && stock -C stopped cat-file -e $id &&
+		rm $dir/rebase-apply/orig-head || return 1
+	done &&
 	git -C stopped prune --expire=now &&
 	test_must_fail stock -C stopped cat-file -e $id
 '

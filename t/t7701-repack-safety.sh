@@ -80,6 +80,35 @@ test_expect_success 'files of a resolved conflict' '
 	stock -C undo repack -a -d -q && repack_keeps undo $id $ids
 '
 
+# An index that names a missing object may be damaged: then nothing is deleted.
+test_expect_success 'a missing object of an index ends the repack' '
+	rm -rf lost lost2 && stock init -q lost &&
+	stock -C lost commit -q --allow-empty -m base &&
+	stock -C lost worktree add -q --detach ../lost2 &&
+	id=$(echo unreachable | stock -C lost hash-object -w --stdin) &&
+	(stock -C lost rev-parse main main^{tree} && echo $id) |
+		stock -C lost pack-objects -q .git/objects/pack/pack &&
+	for dir in lost lost2
+	do
+		gone=$(echo $dir | stock -C $dir hash-object -w --stdin) &&
+		stock -C $dir update-index --add --cacheinfo 100644,$gone,f &&
+		rm lost/.git/objects/$(echo $gone | sed "s,^..,&/,") &&
+		echo "fatal: unable to read $gone" >expect || return
+		for command in "repack -adq" "gc --prune=now -q" \
+			"repack -Adq --unpack-unreachable=now" \
+			"repack -dq --cruft --cruft-expiration=now"
+		do
+			test_expect_code 128 git -C lost $command 2>err &&
+			grep -v "failed to run repack" err >actual &&
+			test_cmp expect actual &&
+			stock -C lost cat-file -e $id || return
+		done
+		stock -C $dir rm -q --cached f || return
+	done &&
+	git -C lost gc --prune=now -q &&
+	test_must_fail stock -C lost cat-file -e $id
+'
+
 # Commits that only a stopped rebase names, in a pack. Stock Git deletes them.
 test_expect_success 'objects of a stopped rebase' '
 	stock init -q stopped && stock -C stopped commit -q --allow-empty -m a &&

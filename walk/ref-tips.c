@@ -134,28 +134,39 @@ int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 	return ret ? ret : grafts_each_oid(w->odb->repo, add_if_there, &a, err);
 }
 
-int ref_tips_add_index(struct walk *w, struct walk_tips *tips,
-		       struct error *err)
-{
-	struct adding a = {.w = w, .tips = tips, .err = err};
-
-	return index_file_each_oid(w->odb->repo, add_if_there, &a, err);
-}
-
 /*
- * Adds an object of a stopped rebase. A missing object is an error: the objects
- * that it reached may still exist, and are not known.
+ * Adds an object as a tip. A missing object is ERR_MISSING, with the message
+ * "<prefix> <id>".
  */
-static int add_rebased(void *ctx, const struct oid *oid)
+static int add_or_fail(struct adding *a, const struct oid *oid,
+		       const char *prefix)
 {
-	struct adding *a = ctx;
 	int ret = walk_add_tip(a->w, a->tips, oid, false, a->err);
 	char hex[OID_MAX_HEX_LEN + 1];
 
 	return ret != ERR_MISSING
 		       ? ret
-		       : error_set(a->err, ret, "unable to parse object: %s",
+		       : error_set(a->err, ret, "%s %s", prefix,
 				   oid_to_hex(hex, oid, a->w->odb->algo));
+}
+
+static int add_indexed(void *ctx, const struct oid *oid)
+{
+	return add_or_fail(ctx, oid, "unable to read");
+}
+
+int ref_tips_add_index(struct walk *w, struct walk_tips *tips, bool strict,
+		       struct error *err)
+{
+	struct adding a = {.w = w, .tips = tips, .err = err};
+
+	return index_file_each_oid(
+		w->odb->repo, strict ? add_indexed : add_if_there, &a, err);
+}
+
+static int add_rebased(void *ctx, const struct oid *oid)
+{
+	return add_or_fail(ctx, oid, "unable to parse object:");
 }
 
 int ref_tips_add_rebases(struct walk *w, struct walk_tips *tips, bool strict,

@@ -32,14 +32,18 @@ void ref_tips_reword(const struct walk *w, struct refs *refs,
 		     struct error *err);
 
 /*
- * ref_tips_add_reflogs() adds the objects that reflogs, HEADs of worktrees and
- * info/grafts name. ref_tips_add_index() adds the objects of the indexes of all
- * worktrees. Missing objects are left out. Both return 0 or a negative error
- * code.
+ * Adds the objects that reflogs, HEADs of worktrees and info/grafts name.
+ * Missing objects are left out. Returns 0 or a negative error code.
  */
 int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
 			 struct error *err);
-int ref_tips_add_index(struct walk *w, struct walk_tips *tips,
+
+/*
+ * Adds the objects of the indexes of all worktrees. With `strict`, a missing
+ * object is ERR_MISSING ("unable to read <id>"); otherwise a missing object is
+ * left out. Returns 0 or a negative error code.
+ */
+int ref_tips_add_index(struct walk *w, struct walk_tips *tips, bool strict,
 		       struct error *err);
 
 /*

@@ -217,12 +217,13 @@ static void grafts(void **state)
 
 /*
  * The index file has two entries: a blob that exists, which is a tip, and a
- * missing blob, which is ignored.
+ * missing blob, which is ignored, or an error if the caller wants so.
  */
 static void index_entries(void **state)
 {
 	uint64_t seed = random_seed();
 	struct buf bytes = BUF_INIT;
+	struct error err = ERROR_INIT;
 	struct hash_ctx hash;
 	struct fixture x;
 	struct oid sum;
@@ -246,10 +247,13 @@ static void index_entries(void **state)
 	hash_release(&hash);
 	buf_append(&bytes, sum.bytes, 20);
 	tmprepo_write_len(&x.f.h.r.t, "index", bytes.data, bytes.len);
-	assert_int_equal(ref_tips_add_index(&x.f.w, &x.tips, NULL), 0);
+	assert_int_equal(ref_tips_add_index(&x.f.w, &x.tips, false, NULL), 0);
 	assert_int_equal(x.tips.commit_nr, 0);
 	assert_int_equal(x.tips.others.nr, 1);
 	assert_true(has_other(&x, x.blob));
+	assert_int_equal(ref_tips_add_index(&x.f.w, &x.tips, true, &err),
+			 ERR_MISSING);
+	assert_non_null(strstr(err.msg, "unable to read 55555555"));
 	buf_release(&bytes);
 	teardown(&x);
 }
