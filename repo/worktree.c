@@ -49,7 +49,7 @@ int worktree_each(const struct repo *repo,
 		  int (*fn)(void *ctx, const char *name, const char *git_dir),
 		  void *ctx, struct error *err)
 {
-	struct visit v = {fn, ctx, NULL, err};
+	struct visit v = {.fn = fn, .ctx = ctx, .err = err};
 
 	return each(repo_common_path(repo, "worktrees"),
 		    repo_common_path(repo, "worktrees"), &v);
@@ -60,7 +60,7 @@ int worktree_each_refs(const struct repo *repo,
 				 const char *refs_dir),
 		       void *ctx, struct error *err)
 {
-	struct visit v = {fn, ctx, NULL, err};
+	struct visit v = {.fn = fn, .ctx = ctx, .err = err};
 
 	return each(repo_common_path(repo, "worktrees"),
 		    repo_refs_common_path(repo, "worktrees"), &v);
