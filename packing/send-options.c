@@ -44,7 +44,8 @@ static int load_compression(int *level, const struct config *config,
 
 /*
  * Load a limit from the configuration. A negative value means 0, as for stock
- * Git.
+ * Git. Exception: stock Git takes a negative pack.deltaCacheLimit as very
+ * large; 0 means no limit there, so the effect is the same.
  */
 static void load_limit(const struct config *config, const char *key,
 		       uint64_t *value, int *ret, struct error *err)
@@ -155,8 +156,8 @@ int packing_send_options_load(struct packing_send_options *options,
 		 err);
 	load_limit(config, "pack.deltacachesize", &options->delta_cache_size,
 		   &ret, err);
-	load_u64(config, "pack.deltacachelimit", &options->delta_cache_limit,
-		 &ret, err);
+	load_limit(config, "pack.deltacachelimit", &options->delta_cache_limit,
+		   &ret, err);
 	load_u64(config, "core.bigfilethreshold", &options->big_file_threshold,
 		 &ret, err);
 	options->threads = at_most(threads, PACKING_MAX_THREADS);

@@ -170,8 +170,8 @@ test_expect_success 'each value of the keys of commands that make packs is check
 	git -C r.git -c pack.window=x -c repack.writeBitmaps=x \
 		index-pack $pack &&
 	git -C r.git -c repack.writeBitmaps=x -c core.deltaBaseCacheLimit=x \
-		-c pack.deltaCacheSize=-1 -c pack.allowPackReuse=Multi \
-		pack-objects -q --all new
+		-c pack.deltaCacheSize=-1 -c pack.deltaCacheLimit=-1 \
+		-c pack.allowPackReuse=Multi pack-objects -q --all new
 '
 
 test_expect_success 'pack.threads below zero and out of range' '
