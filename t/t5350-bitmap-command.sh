@@ -287,7 +287,7 @@ test_expect_success 'explain: the choice, its reason and its numbers' '
 	test "$(value reason)" = "gitreach.bitmapStrategy says so" &&
 	test_expect_code 128 git -C repo.git -c gitreach.bitmapStrategy=guess \
 		bitmap explain main 2>err &&
-	grep "gitreach.bitmapStrategy: .guess. is none" err
+	grep "bad value of gitreach.bitmapStrategy: .guess." err
 '
 
 # A line of commits on top of the index, which are in a pack of their own.
