@@ -307,6 +307,7 @@ static int parse_extensions(struct reading *r, struct oid *shared,
 	return 0;
 }
 
+/* Returns whether an entry is a submodule that is not visited. */
 static bool is_skipped(const struct reading *r, const struct index_entry *entry)
 {
 	return r->skips_submodules &&

@@ -50,8 +50,10 @@ void old_packs_release(struct old_packs *old);
  */
 bool old_packs_has(const struct old_packs *old, const struct pack *pack);
 
-/* Remove the pack with the name `name` ("pack-<hex>", without extension) from
- * the list. */
+/*
+ * Remove the pack with the name `name` ("pack-<hex>", without extension) from
+ * the list.
+ */
 void old_packs_spare(struct old_packs *old, const char *name);
 
 /*

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the files of stopped rebases. */
 #include "base/buf.h"
+#include "base/mem.h"
 #include "repo/rebase.h"
 #include "repo/worktree.h"
 #include "sys/map.h"
@@ -41,7 +42,7 @@ static int visit_worktree(void *ctx, const char *name, const char *git_dir)
 	int ret = 0;
 
 	(void)name;
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !ret; i++) {
+	for (size_t i = 0; i < ARRAY_NR(files) && !ret; i++) {
 		struct buf path = BUF_INIT;
 
 		if (buf_printf(&path, "%s/%s", git_dir, files[i]) < 0)
