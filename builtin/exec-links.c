@@ -66,7 +66,7 @@ static bool is_same_file(const char *a, const char *b, struct sys_stat *st)
 	struct sys_stat other;
 
 	return *a && !sys_stat(st, b, NULL) && !sys_stat(&other, a, NULL) &&
-	       st->dev == other.dev && st->ino == other.ino;
+	       sys_is_same(st, &other);
 }
 
 bool exec_record_is_current(const struct exec_record *r, const char *stock)

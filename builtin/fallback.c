@@ -157,8 +157,7 @@ static bool same_dir(const struct sys_stat *a, const char *dir)
 {
 	struct sys_stat b;
 
-	return a->is_dir && !sys_stat(&b, dir, NULL) && a->dev == b.dev &&
-	       a->ino == b.ino;
+	return a->is_dir && !sys_stat(&b, dir, NULL) && sys_is_same(a, &b);
 }
 
 /*

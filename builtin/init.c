@@ -172,16 +172,6 @@ static bool looks_bare(const char *git_dir)
  * Returns the path of the directory that contains `git_dir`, a directory named
  * .git. The caller frees the result.
  */
-static char *parent_of(const char *git_dir)
-{
-	const char *slash = strrchr(git_dir, '/');
-
-	if (!slash)
-		return mem_strdup(".");
-	return mem_strndup(git_dir,
-			   slash == git_dir ? 1 : (size_t)(slash - git_dir));
-}
-
 static int no_worktree(const char *worktree)
 {
 	char *here = sys_realpath(".", NULL);
@@ -264,7 +254,7 @@ static int choose_place(struct init_args *args)
 	args->git_dir = join(dir, git_dir);
 	if (args->git_dir && !args->bare)
 		args->worktree = worktree ? join(dir, worktree)
-					  : parent_of(args->git_dir);
+					  : sys_parent(args->git_dir);
 	if (!args->git_dir || (!args->bare && !args->worktree))
 		return builtin_die("out of memory");
 	return check_place(args, guessed_bare);

@@ -210,8 +210,7 @@ static int is_own_dir(const struct odb *odb, const char *dir)
 
 	if (!ret)
 		ret = !sys_stat(&a, own.data, NULL) &&
-		      !sys_stat(&b, dir, NULL) && a.dev == b.dev &&
-		      a.ino == b.ino;
+		      !sys_stat(&b, dir, NULL) && sys_is_same(&a, &b);
 	buf_release(&own);
 	return ret;
 }

@@ -199,8 +199,8 @@ static bool is_link_into(const char *dir, const struct pack *pack)
 	    !buf_printf(&target, "%s/%s.pack", dir, pack->name))
 		is_link = !sys_lstat(&link, path.data, NULL) && link.is_link &&
 			  !sys_stat(&a, path.data, NULL) &&
-			  !sys_stat(&b, target.data, NULL) && a.dev == b.dev &&
-			  a.ino == b.ino;
+			  !sys_stat(&b, target.data, NULL) &&
+			  sys_is_same(&a, &b);
 	buf_release(&path);
 	buf_release(&target);
 	return is_link;
@@ -238,8 +238,9 @@ static bool is_redundant(const struct old_pack *pack)
 	 * because the new pack may lack the objects of the kept pack.
 	 */
 	return !has_file(pack->base, "keep") &&
-	       !stat_idx(&now, pack->base, NULL) && now.dev == pack->idx.dev &&
-	       now.ino == pack->idx.ino && now.mtime_ns == pack->idx.mtime_ns;
+	       !stat_idx(&now, pack->base, NULL) &&
+	       sys_is_same(&now, &pack->idx) &&
+	       now.mtime_ns == pack->idx.mtime_ns;
 }
 
 int old_pack_remove(const char *base, struct error *err)

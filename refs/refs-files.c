@@ -98,7 +98,7 @@ static int open_files(struct refs **out, const struct repo *repo,
 static bool same_file(const struct sys_stat *a, const struct sys_stat *b)
 {
 	return a->size == b->size && a->mtime_ns == b->mtime_ns &&
-	       a->dev == b->dev && a->ino == b->ino;
+	       sys_is_same(a, b);
 }
 
 /*

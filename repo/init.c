@@ -89,16 +89,10 @@ static char *objects_path(const struct init *init)
  */
 static int check_parent(const char *path, struct error *err)
 {
-	size_t len = strlen(path);
+	char *parent = sys_parent(path);
 	struct sys_stat st;
-	char *parent;
 	bool exists;
 
-	while (len && path[len - 1] == '/')
-		len--;
-	while (len && path[len - 1] != '/')
-		len--;
-	parent = len ? mem_strndup(path, len) : mem_strdup(".");
 	if (!parent)
 		return error_nomem(err);
 	exists = !sys_stat(&st, parent, NULL) && st.is_dir;

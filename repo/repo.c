@@ -221,20 +221,12 @@ static int choose_worktree(struct repo *repo, const struct repo_place *place,
  */
 static int check_parent(const char *path, struct error *err)
 {
-	size_t len = strlen(path);
-	char *parent;
+	char *parent = sys_parent(path);
 	int ret = 0;
 
-	while (len && path[len - 1] == '/')
-		len--;
-	while (len && path[len - 1] != '/')
-		len--;
-	parent = mem_strndup(path, len);
 	if (!parent)
 		return error_nomem(err);
-	if (len > 1)
-		parent[len - 1] = '\0';
-	if (len && !sys_exists(parent))
+	if (!sys_exists(parent))
 		ret = error_set(err, ERR_MISSING,
 				"Invalid path '%s': No such file or directory",
 				parent);

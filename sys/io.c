@@ -551,6 +551,21 @@ char *sys_realpath(const char *path, struct error *err)
 	return real;
 }
 
+char *sys_parent(const char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	while (len && path[len - 1] != '/')
+		len--;
+	if (!len)
+		return mem_strdup(".");
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	return mem_strndup(path, len);
+}
+
 /* Returns whether the last component of a path is ".." or empty. */
 static bool ends_upward(const char *path, const char *slash)
 {
@@ -571,9 +586,7 @@ char *sys_realpath_missing(const char *path, struct error *err)
 			*err = io;
 		return real;
 	}
-	parent = slash ? mem_strndup(path,
-				     slash == path ? 1 : (size_t)(slash - path))
-		       : mem_strdup(".");
+	parent = sys_parent(path);
 	real = parent ? sys_realpath_missing(parent, err) : NULL;
 	if (real && buf_printf(&out, "%s%s%s", real, real[1] ? "/" : "",
 			       slash ? slash + 1 : path) < 0)

@@ -124,6 +124,13 @@ int sys_open_file(struct sys_stat *st, const char *path, struct error *err);
  */
 int sys_lstat(struct sys_stat *st, const char *path, struct error *err);
 
+/* Returns whether two results of sys_stat() are of the same file. */
+static inline bool sys_is_same(const struct sys_stat *a,
+			       const struct sys_stat *b)
+{
+	return a->dev == b->dev && a->ino == b->ino;
+}
+
 /* Returns whether a file or directory exists. */
 bool sys_exists(const char *path);
 
@@ -252,6 +259,13 @@ uint32_t sys_euid(void);
  * caller frees it with free().
  */
 char *sys_realpath(const char *path, struct error *err);
+
+/*
+ * Returns the directory that has the last component of a path, malloc()ed: "."
+ * for "x", "/" for "/x", and "a" for "a/x" and "a/x/". Nothing on disk is read.
+ * NULL: memory ran out.
+ */
+char *sys_parent(const char *path);
 
 /*
  * Works like sys_realpath() for a path whose last components may be missing on

@@ -438,6 +438,22 @@ static void test_secret(void **state)
 	assert_memory_not_equal(a, b, sizeof(a));
 }
 
+static void parents(void **state)
+{
+	static const char *const cases[][2] = {
+		{"x", "."},    {"x/", "."},    {"", "."},        {"/", "/"},
+		{"/x", "/"},   {"//x", "/"},   {"a/x", "a"},     {"a/x//", "a"},
+		{"a//x", "a"}, {"/a/x", "/a"}, {"a/b/x", "a/b"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *parent = sys_parent(cases[i][0]);
+
+		assert_string_equal(parent, cases[i][1]);
+		free(parent);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,6 +472,7 @@ int main(void)
 		cmocka_unit_test(reads_what_is_no_file),
 		cmocka_unit_test(directories_need_room),
 		cmocka_unit_test(test_secret),
+		cmocka_unit_test(parents),
 	};
 
 	return cmocka_run_group_tests_name("io", tests, make_dir, remove_dir);
