@@ -444,8 +444,9 @@ static int visit_one(const struct visit *v, const char *path,
 
 /*
  * Visits the entries of the index file `path`, and of its shared index in
- * `dir`. Returns 0, the nonzero result of the callback, or a negative error
- * code.
+ * `dir`. A missing shared index is an error: its entries are unknown, so their
+ * objects must not be removed. Returns 0, the nonzero result of the callback,
+ * or a negative error code.
  */
 static int visit_file(const struct visit *v, const char *path, const char *dir)
 {
@@ -462,6 +463,11 @@ static int visit_file(const struct visit *v, const char *path, const char *dir)
 		oid_to_hex(hex, &shared, v->repo->algo);
 		if (buf_printf(&other, "%s/sharedindex.%s", dir, hex) < 0)
 			ret = error_nomem(v->err);
+		else if (!sys_exists(other.data))
+			ret = error_set(v->err, ERR_IO,
+					"%s: index file open failed: No such "
+					"file or directory",
+					other.data);
 		else
 			ret = visit_one(&one, other.data, &ignored);
 	}

@@ -78,9 +78,9 @@ int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
 /*
  * Calls `fn` with each entry of the index of the current work tree:
  * GIT_INDEX_FILE, or the index in repo->git_dir. Also visits all entries of its
- * shared index, even those that the split index replaced. Missing files are
- * skipped. Returns 0, the nonzero value that `fn` returned, or a negative error
- * code.
+ * shared index, even those that the split index replaced. A missing index file
+ * is skipped; a missing shared index is ERR_IO. Returns 0, the nonzero
+ * value that `fn` returned, or a negative error code.
  */
 int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
 		    struct error *err);
@@ -91,8 +91,8 @@ int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
  * A resolve-undo extension has the three versions of each file whose conflict
  * was resolved; `git checkout -m` brings the conflict back. Visits all index
  * files of the repository, of its main work tree and of its linked work trees,
- * with their shared indexes. Returns 0, the nonzero value that `fn` returned,
- * or a negative error code.
+ * with their shared indexes. A missing shared index is ERR_IO. Returns 0,
+ * the nonzero value that `fn` returned, or a negative error code.
  */
 int index_file_each_oid(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
