@@ -7,8 +7,8 @@
 #include "refs/reflog-backend.h"
 
 /*
- * Returns the start of the decimal number that ends at `end`. Returns NULL if
- * there is no number, or no space before it.
+ * Returns the start of the decimal number that ends at `end`, which may begin
+ * with '-'. Returns NULL if there is no number, or no space before it.
  */
 static const char *number_before(const char *start, const char *end)
 {
@@ -16,16 +16,22 @@ static const char *number_before(const char *start, const char *end)
 
 	while (p > start && p[-1] >= '0' && p[-1] <= '9')
 		p--;
-	return p < end && p > start && p[-1] == ' ' ? p : NULL;
+	if (p == end)
+		return NULL;
+	if (p > start && p[-1] == '-')
+		p--;
+	return p > start && p[-1] == ' ' ? p : NULL;
 }
 
 /*
  * Parses " <seconds> <zone>" at the end of an identity. Sets *time to the
- * seconds. Returns 0 or ERR_CORRUPT.
+ * seconds. A number that does not fit, and a negative one, become INT64_MAX, as
+ * with stock Git: such a line never expires. Returns 0 or ERR_CORRUPT.
  */
 static int parse_time(int64_t *time, const char *start, const char *end)
 {
 	const char *zone = end - 5, *p;
+	long long seconds;
 
 	if (end - start < 8 || (zone[0] != '+' && zone[0] != '-') ||
 	    zone[-1] != ' ')
@@ -34,9 +40,10 @@ static int parse_time(int64_t *time, const char *start, const char *end)
 		if (zone[i] < '0' || zone[i] > '9')
 			return ERR_CORRUPT;
 	p = number_before(start, zone - 1);
-	if (!p || zone - p > 16)
+	if (!p)
 		return ERR_CORRUPT;
-	*time = (int64_t)strtoll(p, NULL, 10);
+	seconds = strtoll(p, NULL, 10);
+	*time = seconds < 0 ? INT64_MAX : (int64_t)seconds;
 	return 0;
 }
 

@@ -39,7 +39,7 @@ static void test_lines(void **state)
 		A " " B WHO "x +0100",
 		A " " B WHO "1700000000 0100\tx",
 		A " " B WHO "1700000000 +01\tx",
-		A " " B WHO "12345678901234567 +0100",
+		A " " B WHO "- +0100",
 		A " " B WHO " +0100",
 		A " " B WHO "x +0100",
 		A "x" B WHO "1700000000 +0100",
@@ -56,9 +56,15 @@ static void test_lines(void **state)
 	assert_int_equal(parse(&line, A " " B " 5 -0000"), 0);
 	assert_int_equal(line.time, 5);
 	assert_int_equal(line.message_len, 0);
-	/* a time of 15 digits */
-	assert_int_equal(parse(&line, A " " B WHO "123456789012345 +0100"), 0);
-	assert_true(line.time == INT64_C(123456789012345));
+	assert_int_equal(parse(&line, A " " B WHO "123456789012345678 +0100"),
+			 0);
+	assert_true(line.time == INT64_C(123456789012345678));
+	/* numbers that do not fit, and negative numbers */
+	assert_int_equal(parse(&line, A " " B WHO "99999999999999999999 +0100"),
+			 0);
+	assert_true(line.time == INT64_MAX);
+	assert_int_equal(parse(&line, A " " B WHO "-1 +0100"), 0);
+	assert_true(line.time == INT64_MAX);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(parse(&line, bad[i]), ERR_CORRUPT);
 }
