@@ -175,6 +175,16 @@ static int send_revs(struct run *r, const struct repo *repo)
 	return ret;
 }
 
+static int add_reflogs(struct run *r)
+{
+	int ret = ref_tips_add_extra(&r->job.walk, &r->job.wants,
+				     EXTRA_ROOT_REFLOGS, false, r->err);
+
+	return ret ? ret
+		   : ref_tips_add_extra(&r->job.walk, &r->job.wants,
+					EXTRA_ROOT_GRAFTS, false, r->err);
+}
+
 static int add_rev_tips(struct run *r)
 {
 	const struct rev_list *lists[] = {&r->revs.wants, &r->revs.haves};
@@ -187,10 +197,10 @@ static int add_rev_tips(struct run *r)
 					   &lists[k]->items[i].oid, k == 1,
 					   r->err);
 	if (!ret && r->a.reflog)
-		ret = ref_tips_add_reflogs(&r->job.walk, &r->job.wants, r->err);
+		ret = add_reflogs(r);
 	if (!ret && r->a.indexed_objects)
-		ret = ref_tips_add_index(&r->job.walk, &r->job.wants, true,
-					 r->err);
+		ret = ref_tips_add_extra(&r->job.walk, &r->job.wants,
+					 EXTRA_ROOT_INDEXES, true, r->err);
 	return ret < 0 ? ret : pack_job_enumerate(&r->job, r->err);
 }
 

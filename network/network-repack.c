@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "islands/network-member.h"
-#include "names/index-file.h"
 #include "network/network-repack-parts.h"
 #include "network/network-repack.h"
 #include "network/network-sync.h"
@@ -13,8 +12,8 @@
 #include "refs-write/ref-pack.h"
 #include "refs/refs.h"
 #include "repack/cruft.h"
-#include "repo/rebase.h"
 #include "sys/clock.h"
+#include "walk/ref-tips.h"
 
 #define CACHE_BYTES ((size_t)4 << 20)
 
@@ -62,10 +61,8 @@ static int open_member(struct repo **out, const struct run *r, uint32_t id,
 
 /*
  * Add to r->roots the objects that a member needs even if its references in
- * the store do not reach them. These are the objects in the member's reflogs,
- * indexes and stopped rebases, and the values of the HEADs and per-worktree
- * refs of its work trees. Also add the member's own HEAD to r->heads. Returns 0
- * or a negative error code.
+ * the store do not reach them: the member's extra roots (walk/ref-tips.h). Also
+ * add the member's own HEAD to r->heads. Returns 0 or a negative error code.
  */
 static int add_roots(struct run *r, uint32_t id, struct error *err)
 {
@@ -73,11 +70,7 @@ static int add_roots(struct run *r, uint32_t id, struct error *err)
 	int ret = open_member(&repo, r, id, err);
 
 	if (!ret && repo)
-		ret = refs_each_reflog_oid(repo, add_root, r, err);
-	if (!ret && repo)
-		ret = index_file_each_oid(repo, add_root, r, err);
-	if (!ret && repo)
-		ret = rebase_each_oid(repo, add_root, r, err);
+		ret = ref_tips_each_extra(repo, add_root, r, err);
 	if (!ret && repo)
 		ret = network_heads_add(&r->heads, repo, err);
 	repo_close(repo);

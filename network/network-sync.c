@@ -7,14 +7,13 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "names/index-file.h"
 #include "network/network-sync.h"
 #include "pack-bitmap.h"
 #include "packs/pack-job.h"
 #include "refs/refs.h"
-#include "repo/rebase.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
+#include "walk/ref-tips.h"
 
 struct sync {
 	const struct network *network;
@@ -219,9 +218,9 @@ static int add_tip(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add to the walk's tips all objects that the member's references, reflogs,
- * indexes and stopped rebases point to and that the store lacks. Returns 0 or a
- * negative error code.
+ * Add to the walk's tips all objects that the store lacks and that the member's
+ * references or extra roots (walk/ref-tips.h) name. Returns 0 or a negative
+ * error code.
  */
 static int add_tips(struct sync *s)
 {
@@ -236,11 +235,7 @@ static int add_tips(struct sync *s)
 	 */
 	s->lenient = true;
 	if (!ret)
-		ret = refs_each_reflog_oid(s->repo, add_tip, s, s->err);
-	if (!ret)
-		ret = index_file_each_oid(s->repo, add_tip, s, s->err);
-	if (!ret)
-		ret = rebase_each_oid(s->repo, add_tip, s, s->err);
+		ret = ref_tips_each_extra(s->repo, add_tip, s, s->err);
 	return ret;
 }
 

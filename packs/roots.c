@@ -32,20 +32,20 @@ static int add_other_head(void *ctx, const struct ref *head)
 int roots_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 	      unsigned int flags, struct error *err)
 {
+	/* the flag that makes a missing object an error; 0: never an error */
+	static const unsigned int strict[EXTRA_ROOT_NR] = {
+		[EXTRA_ROOT_INDEXES] = ROOTS_STRICT_INDEXES,
+		[EXTRA_ROOT_REBASES] = ROOTS_STRICT_REBASES,
+	};
 	struct heads heads = {w, tips, err};
 	int ret = ref_tips_add(w, tips, refs, "", err);
 
 	if (ret || !(flags & ROOTS_ALL))
 		return ret;
 	ret = refs_each_other_head(refs, add_other_head, &heads, err);
-	if (!ret)
-		ret = ref_tips_add_reflogs(w, tips, err);
-	if (!ret)
-		ret = ref_tips_add_index(w, tips, flags & ROOTS_STRICT_INDEXES,
+	for (int kind = 0; kind < EXTRA_ROOT_NR && !ret; kind++)
+		ret = ref_tips_add_extra(w, tips, kind, flags & strict[kind],
 					 err);
-	if (!ret)
-		ret = ref_tips_add_rebases(w, tips,
-					   flags & ROOTS_STRICT_REBASES, err);
 	return ret;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists the roots of reachability: references, reflogs, indexes and stopped
- * rebases. Also lists the tips that get bitmaps, and the tips of the tip
- * island. The tip island is the closure of the trees at these tips.
+ * Lists the roots of reachability: references and the extra roots
+ * (walk/ref-tips.h). Also lists the tips that get bitmaps, and the tips of the
+ * tip island. The tip island is the closure of the trees at these tips.
  */
 #ifndef PACKS_ROOTS_H
 #define PACKS_ROOTS_H
@@ -22,7 +22,7 @@
 
 enum roots_flags {
 	/*
-	 * add the HEADs, reflogs, indexes and stopped rebases of all work
+	 * add the HEADs and the extra roots (walk/ref-tips.h) of all work
 	 * trees, too
 	 */
 	ROOTS_ALL = 1 << 0,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adds the objects that refs, reflogs and index files name as tips of a walk.
+ * Adds the objects that refs and extra roots name as tips of a walk.
  */
 #include <string.h>
 
@@ -113,67 +113,60 @@ void ref_tips_reword(const struct walk *w, struct refs *refs, struct error *err)
 		error_set(err, old.code, "unable to parse object: %s", name);
 }
 
-/*
- * Adds an object as a tip. A missing object is left out; a broken object is an
- * error.
- */
-static int add_if_there(void *ctx, const struct oid *oid)
-{
-	struct adding *a = ctx;
-	int ret = walk_add_tip(a->w, a->tips, oid, false, a->err);
+static const struct {
+	int (*each)(const struct repo *repo,
+		    int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+		    struct error *err);
+	/* the message for a missing object is "<missing> <id>" */
+	const char *missing;
+} extra_roots[] = {
+	[EXTRA_ROOT_REFLOGS] = {refs_each_reflog_oid, "unable to read"},
+	[EXTRA_ROOT_GRAFTS] = {grafts_each_oid, "unable to read"},
+	[EXTRA_ROOT_INDEXES] = {index_file_each_oid, "unable to read"},
+	[EXTRA_ROOT_REBASES] = {rebase_each_oid, "unable to parse object:"},
+};
 
-	return ret == ERR_MISSING ? 0 : ret;
+int ref_tips_each_extra(const struct repo *repo,
+			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			struct error *err)
+{
+	int ret = 0;
+
+	for (int kind = 0; kind < EXTRA_ROOT_NR && !ret; kind++)
+		ret = extra_roots[kind].each(repo, fn, ctx, err);
+	return ret;
 }
 
-int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
-			 struct error *err)
-{
-	struct adding a = {.w = w, .tips = tips, .err = err};
-	int ret = refs_each_reflog_oid(w->odb->repo, add_if_there, &a, err);
+struct extra {
+	struct walk *w;
+	struct walk_tips *tips;
+	/* the message for a missing object; NULL: leave the object out */
+	const char *missing;
+	struct error *err;
+};
 
-	return ret ? ret : grafts_each_oid(w->odb->repo, add_if_there, &a, err);
-}
-
-/*
- * Adds an object as a tip. A missing object is ERR_MISSING, with the message
- * "<prefix> <id>".
- */
-static int add_or_fail(struct adding *a, const struct oid *oid,
-		       const char *prefix)
+static int add_extra(void *ctx, const struct oid *oid)
 {
-	int ret = walk_add_tip(a->w, a->tips, oid, false, a->err);
+	const struct extra *x = ctx;
+	int ret = walk_add_tip(x->w, x->tips, oid, false, x->err);
 	char hex[OID_MAX_HEX_LEN + 1];
 
-	return ret != ERR_MISSING
-		       ? ret
-		       : error_set(a->err, ret, "%s %s", prefix,
-				   oid_to_hex(hex, oid, a->w->odb->algo));
+	if (ret != ERR_MISSING)
+		return ret;
+	return x->missing ? error_set(x->err, ret, "%s %s", x->missing,
+				      oid_to_hex(hex, oid, x->w->odb->algo))
+			  : 0;
 }
 
-static int add_indexed(void *ctx, const struct oid *oid)
+int ref_tips_add_extra(struct walk *w, struct walk_tips *tips,
+		       enum extra_root kind, bool strict, struct error *err)
 {
-	return add_or_fail(ctx, oid, "unable to read");
-}
+	struct extra x = {
+		.w = w,
+		.tips = tips,
+		.missing = strict ? extra_roots[kind].missing : NULL,
+		.err = err,
+	};
 
-int ref_tips_add_index(struct walk *w, struct walk_tips *tips, bool strict,
-		       struct error *err)
-{
-	struct adding a = {.w = w, .tips = tips, .err = err};
-
-	return index_file_each_oid(
-		w->odb->repo, strict ? add_indexed : add_if_there, &a, err);
-}
-
-static int add_rebased(void *ctx, const struct oid *oid)
-{
-	return add_or_fail(ctx, oid, "unable to parse object:");
-}
-
-int ref_tips_add_rebases(struct walk *w, struct walk_tips *tips, bool strict,
-			 struct error *err)
-{
-	struct adding a = {.w = w, .tips = tips, .err = err};
-
-	return rebase_each_oid(w->odb->repo,
-			       strict ? add_rebased : add_if_there, &a, err);
+	return extra_roots[kind].each(w->odb->repo, add_extra, &x, err);
 }

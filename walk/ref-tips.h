@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds tips to a walk: refs, reflogs, worktrees and indexes. */
+/*
+ * Adds tips to a walk: refs, and the extra roots of the repository, such as
+ * reflogs and indexes.
+ */
 #ifndef WALK_REF_TIPS_H
 #define WALK_REF_TIPS_H
 
@@ -32,27 +35,41 @@ void ref_tips_reword(const struct walk *w, struct refs *refs,
 		     struct error *err);
 
 /*
- * Adds the objects that reflogs, HEADs of worktrees and info/grafts name.
- * Missing objects are left out. Returns 0 or a negative error code.
+ * Kinds of roots that are not refs of the repository. An object that such a
+ * root names must be kept, even if no ref reaches the object. Code that removes
+ * objects visits all kinds, with ref_tips_each_extra() or with
+ * ref_tips_add_extra() for each kind.
  */
-int ref_tips_add_reflogs(struct walk *w, struct walk_tips *tips,
-			 struct error *err);
+enum extra_root {
+	/* reflogs, HEADs and per-worktree refs (refs_each_reflog_oid()) */
+	EXTRA_ROOT_REFLOGS,
+	/* info/grafts (repo/grafts.h) */
+	EXTRA_ROOT_GRAFTS,
+	/* index files of all worktrees (names/index-file.h) */
+	EXTRA_ROOT_INDEXES,
+	/* stopped rebases of all worktrees (repo/rebase.h) */
+	EXTRA_ROOT_REBASES,
+
+	EXTRA_ROOT_NR
+};
 
 /*
- * Adds the objects of the indexes of all worktrees. With `strict`, a missing
- * object is ERR_MISSING ("unable to read <id>"); otherwise a missing object is
- * left out. Returns 0 or a negative error code.
+ * Visits the ids that the extra roots of `repo` name, kind by kind. An id may
+ * be visited several times, and its object may be missing. If `fn` returns a
+ * nonzero value, the visit stops and returns this value. Otherwise returns 0 or
+ * a negative error code.
  */
-int ref_tips_add_index(struct walk *w, struct walk_tips *tips, bool strict,
-		       struct error *err);
+int ref_tips_each_extra(const struct repo *repo,
+			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
+			struct error *err);
 
 /*
- * Adds the objects that stopped rebases of all worktrees need
- * (repo/rebase.h). With `strict`, a missing object is ERR_MISSING ("unable to
- * parse object: <id>"); otherwise a missing object is left out. Returns 0 or a
- * negative error code.
+ * Adds the objects that the extra roots of one kind name. With `strict`, a
+ * missing object is ERR_MISSING, with the message "unable to parse object:
+ * <id>" for a stopped rebase, otherwise "unable to read <id>". Without
+ * `strict`, a missing object is left out. Returns 0 or a negative error code.
  */
-int ref_tips_add_rebases(struct walk *w, struct walk_tips *tips, bool strict,
-			 struct error *err);
+int ref_tips_add_extra(struct walk *w, struct walk_tips *tips,
+		       enum extra_root kind, bool strict, struct error *err);
 
 #endif

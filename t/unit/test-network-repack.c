@@ -55,11 +55,16 @@ static void test_repack(void **state)
 	netrepo_release(&f.n);
 }
 
-/* An object is not pruned if a reflog of a member repository names it. */
-static void test_reflog(void **state)
+/*
+ * A file of a member repository names an object that no ref reaches. The object
+ * is pruned only after the file was removed. The format of the file has the
+ * object's id in place of "%s".
+ */
+static void check_root(const char *path, const char *format)
 {
 	struct network_repack_report report;
-	char hex[OID_MAX_HEX_LEN + 1], line[256];
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf line = BUF_INIT;
 	struct oid one, two;
 	struct netsync f;
 
@@ -67,16 +72,25 @@ static void test_reflog(void **state)
 	netsync_member(&f, "a", "one", &one);
 	assert_int_equal(repack(&f, false, &report), 0);
 	netrepo_commit(&f.n, "a", "two", &two);
-	snprintf(line, sizeof(line),
-		 "%040d %s A <a@example.com> 1112911993 +0200\tx\n", 0,
-		 oid_to_hex(hex, &one, HASH_SHA1));
-	tmprepo_write(&f.n.t, "a/logs/refs/heads/main", line);
+	buf_printf(&line, format, oid_to_hex(hex, &one, HASH_SHA1));
+	tmprepo_write(&f.n.t, path, line.data);
 	assert_int_equal(repack(&f, true, &report), 0);
 	assert_true(netrepo_stored(&f.n, &one));
-	tmprepo_remove(&f.n.t, "a/logs/refs/heads/main");
+	tmprepo_remove(&f.n.t, path);
 	assert_int_equal(repack(&f, true, &report), 0);
 	assert_false(netrepo_stored(&f.n, &one));
+	buf_release(&line);
 	netrepo_release(&f.n);
+}
+
+static void test_roots(void **state)
+{
+	check_root("a/logs/refs/heads/main",
+		   "0000000000000000000000000000000000000000 %s "
+		   "A <a@example.com> 1112911993 +0200\tx\n");
+	check_root("a/info/grafts",
+		   "1234567812345678123456781234567812345678 %s\n");
+	check_root("a/rebase-merge/orig-head", "%s\n");
 }
 
 /*
@@ -149,7 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_repack),
-		cmocka_unit_test(test_reflog),
+		cmocka_unit_test(test_roots),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_settle),
 	};

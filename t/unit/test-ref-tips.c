@@ -182,7 +182,9 @@ static void reflogs(void **state)
 	buf_printf(&text, "%s %s A <a> 2 +0000\ttwo\n", hex[0], hex[2]);
 	buf_printf(&text, "%s %s A <a> 3 +0000\tthree\n", hex[2], hex[1]);
 	tmprepo_write(&x.f.h.r.t, "logs/refs/heads/main", text.data);
-	assert_int_equal(ref_tips_add_reflogs(&x.f.w, &x.tips, NULL), 0);
+	assert_int_equal(ref_tips_add_extra(&x.f.w, &x.tips, EXTRA_ROOT_REFLOGS,
+					    false, NULL),
+			 0);
 	assert_true(has_commit(&x, x.commits[0]));
 	assert_true(has_commit(&x, x.commits[1]));
 	assert_false(has_commit(&x, x.commits[2]));
@@ -206,7 +208,9 @@ static void grafts(void **state)
 	buf_printf(&text, "%s 1234567812345678123456781234567812345678 %s\n",
 		   hex[0], hex[1]);
 	tmprepo_write(&x.f.h.r.t, "info/grafts", text.data);
-	assert_int_equal(ref_tips_add_reflogs(&x.f.w, &x.tips, NULL), 0);
+	assert_int_equal(ref_tips_add_extra(&x.f.w, &x.tips, EXTRA_ROOT_GRAFTS,
+					    false, NULL),
+			 0);
 	assert_true(has_commit(&x, x.commits[0]));
 	assert_true(has_commit(&x, x.commits[1]));
 	assert_false(has_commit(&x, x.commits[2]));
@@ -247,11 +251,14 @@ static void index_entries(void **state)
 	hash_release(&hash);
 	buf_append(&bytes, sum.bytes, 20);
 	tmprepo_write_len(&x.f.h.r.t, "index", bytes.data, bytes.len);
-	assert_int_equal(ref_tips_add_index(&x.f.w, &x.tips, false, NULL), 0);
+	assert_int_equal(ref_tips_add_extra(&x.f.w, &x.tips, EXTRA_ROOT_INDEXES,
+					    false, NULL),
+			 0);
 	assert_int_equal(x.tips.commit_nr, 0);
 	assert_int_equal(x.tips.others.nr, 1);
 	assert_true(has_other(&x, x.blob));
-	assert_int_equal(ref_tips_add_index(&x.f.w, &x.tips, true, &err),
+	assert_int_equal(ref_tips_add_extra(&x.f.w, &x.tips, EXTRA_ROOT_INDEXES,
+					    true, &err),
 			 ERR_MISSING);
 	assert_non_null(strstr(err.msg, "unable to read 55555555"));
 	buf_release(&bytes);
