@@ -416,6 +416,53 @@ def worktrees(m):
     shutil.rmtree(m.path("lost"))
 
 
+# For lines of tables/roots.txt.
+ROOTS = r"""
+# side <name>: a commit that no ref reaches; prints its id
+side () {
+	git commit-tree -m "$1" main^{tree}
+}
+
+objects () {
+	git cat-file --batch-all-objects --batch-check="%(objectname) %(objecttype)"
+}
+
+# lost <command>...: the objects that the commands delete in a copy of the
+# repository
+lost () {
+	echo "$*:" &&
+	cp -Rp . ../copy &&
+	(
+		cd ../copy &&
+		objects >../before &&
+		for command in "$@"
+		do
+			git $command || echo "exit $?"
+		done &&
+		objects >../after &&
+		comm -23 ../before ../after
+	)
+	rm -rf ../copy ../before ../after
+}
+
+delete () {
+	lost "prune --expire=now"
+	lost "gc -q --prune=now"
+	lost "repack -adq" "prune-packed"
+	lost "repack -Adq --unpack-unreachable=now" "prune --expire=now"
+	lost "repack -adq --cruft --cruft-expiration=now" "prune --expire=now"
+}
+"""
+
+
+@fixture("worktrees")
+def roots(m):
+    """As worktrees; roots.sh beside the repository, with shell functions that
+    delete objects in copies of the repository."""
+    with open(m.path("roots.sh"), "w", encoding="ascii") as file:
+        file.write(ROOTS)
+
+
 @fixture("bare")
 def namespaces(m):
     """As bare; refs of two namespaces, one nested, each with a HEAD."""
