@@ -164,7 +164,7 @@ lto_flag = $(if $(findstring -flto,$(CC) $(CFLAGS)),$(shell \
 all: git lib shared
 lib: $(static_lib)
 shared: $(shared_lib)
-unit: $(unit_bin)
+unit: $(unit_bin) $(helper_bin)
 git: $(programs) $O/share/man
 
 # ---- compiling and linking
