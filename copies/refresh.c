@@ -51,9 +51,8 @@ static const struct generation_file *find_before(
 
 /*
  * Returns 1 if a file of r->g must be put into the directory, 0 if not, or
- * ERR_NOMEM. A file that r->before also has is not put again: the directory
- * still has it. This holds even if there are generations in between, because a
- * file that one generation drops never comes back.
+ * ERR_NOMEM. A file that r->before also has is put only if the directory lacks
+ * it.
  */
 static int is_needed(const struct stored_refresh *r,
 		     const struct generation_file *file, struct error *err)

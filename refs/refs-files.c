@@ -321,8 +321,8 @@ struct refs_iter {
 
 /*
  * Returns ERR_CORRUPT if the visit is strict and the packed ref sorts before
- * the previous one, because a binary search may miss such a ref. Otherwise
- * returns 0.
+ * the previous one, because a binary search may miss such a ref, or if the ref
+ * is not below "refs/". Otherwise returns 0.
  *
  * A strict visit of all refs starts at the first record of the file instead of
  * at "refs/". So the visit also finds a damaged name that is not below "refs/".

@@ -44,9 +44,9 @@ int geometric_choose(struct named_packs *chosen, struct old_packs *old,
 /*
  * Add to the job the objects of the chosen packs, except promisor packs, and
  * all loose objects. Objects that other packs of the repository have are left
- * out. A loose object is also left out if a pack of an alternate has it. A
- * damaged loose object is left out, and job->warning names it. Returns 0 or a
- * negative error code.
+ * out, but not those that only cruft packs have. A loose object is also left
+ * out if a pack of an alternate has it. A damaged loose object is left out, and
+ * job->warning names it. Returns 0 or a negative error code.
  */
 int geometric_collect(struct pack_job *job, const struct named_packs *chosen,
 		      struct error *err);

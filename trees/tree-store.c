@@ -250,6 +250,7 @@ static int make_table(struct tree_store *s, struct pack *pack,
  * requested tree. Before the call, *node is the cache node of the base's table,
  * or NULL. After the call, *node is the node of the requested tree's table, or
  * NULL after a failure. A node in *node is pinned: the cache does not evict it.
+ * Returns 0 or a negative error code.
  */
 static int climb(struct tree_store *s, struct pack *pack,
 		 struct base_cache_node **node)

@@ -5,9 +5,9 @@
  *
  *	hash-speed <file> [-<size>]
  *
- * prints "<way> <MB/s>" for the SHA-1 of OpenSSL, for our SHA-1 with collision
- * checks and all instructions of the processor, for our SHA-1 without SHA
- * instructions, and for our SHA-1 without any special instructions. With
+ * prints "<way> <MB/s>" for the SHA-1 of OpenSSL, and for three variants of
+ * our SHA-1: with all instructions of the processor, without SHA instructions,
+ * and without any special instructions. All three check for collisions. With
  * "-<size>", the file is cut into messages of <size> bytes, which are hashed
  * one by one.
  */
