@@ -268,15 +268,19 @@ struct bitmap_held {
  * same codes. `held` describes the bits that are in the set already (NULL:
  * nothing is known).
  *
- * A row may be stored as the XOR of its bitmap with the bitmap of another row,
- * which may be stored as an XOR too. This is the row's XOR chain. The function
- * decodes the stored bits of the row, then those of the next row of the chain,
- * and so on. It stops before a row whose whole bitmap the set already contains.
- * Decoding this row and the rows after it would give exactly that bitmap, and
- * so would add no bit to the set.
+ * A row may be stored as the XOR of its bitmap with the bitmap of a second row.
+ * The second row may be stored as an XOR with a third row, and so on. These
+ * rows are the XOR chain of the row. bitmap_file_or() decodes the stored bits
+ * of all rows of the chain, and XORs them.
  *
- * If the set is empty, the bitmap is decoded right into the set. After
- * ERR_CORRUPT, such a set may contain any bits.
+ * This function stops earlier: before a row R of the chain whose bitmap is
+ * completely contained in `set`. The bits decoded so far are then the XOR of
+ * the wanted bitmap and the bitmap of R. They differ from the wanted bitmap
+ * only in bits of R, which `set` has already. So ORing them into `set` gives
+ * the right result.
+ *
+ * If `set` is empty, the bitmap is decoded directly into `set`. After
+ * ERR_CORRUPT, `set` may then contain any bits.
  */
 int bitmap_file_or_rest(struct bitset *set, const struct bitmap_file *f,
 			uint32_t row, const struct bitmap_held *held,

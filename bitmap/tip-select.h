@@ -116,9 +116,12 @@ struct tip_walk {
 	 * tip_walk_count(); all zero otherwise
 	 */
 	struct tip_walk_mark *marks;
-	/* the ranks of the commits that the pass has still to visit */
+	/* the ranks of the commits that the pass must still visit */
 	struct bitset pending;
-	/* number of pending commits that at least one tip has to walk */
+	/*
+	 * number of commits in `pending` that a request for at least one of the
+	 * tips walks
+	 */
 	size_t open_nr;
 };
 

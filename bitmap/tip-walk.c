@@ -82,8 +82,8 @@ void tip_walk_release(struct tip_walk *walk)
 }
 
 /*
- * Returns whether at least one tip of the pass has to walk the commit: the tip
- * reaches the commit, and no bitmap covers it.
+ * Returns whether a request for at least one tip of the pass walks the commit:
+ * the tip reaches the commit, and the request does not find it in a bitmap.
  */
 static bool is_open(const struct tip_walk_mark *mark)
 {

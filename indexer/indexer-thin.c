@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes a received pack. A thin pack is completed: its missing delta bases
- * are appended, stored whole, in the order of their ids. In a broken pack,
- * deltas that could not be resolved are dropped; their bytes stay as gaps.
+ * Changes a received pack, in one of two ways:
+ * - A thin pack is completed. The delta bases that the pack lacks are appended.
+ *   They are stored whole, in the order of their ids.
+ * - In a broken pack, deltas that could not be resolved are dropped. Their
+ *   bytes stay as gaps.
  *
- * A missing base may be the result of a delta in the pack. Such a base is not
- * appended.
+ * A base may be read from the repository although the pack has it: the base is
+ * itself stored as a delta, and this delta was not resolved yet. Such a base is
+ * not appended.
  */
 #include <string.h>
 

@@ -225,10 +225,15 @@ int islands_count(size_t *nr, struct walk *w, struct refs *refs,
 		  struct error *err);
 
 /*
- * Marks the layers of objects. `found` is the result of walk_enumerate() for
- * all references, with keep_lists. Tags are read, trees are not. Without HEAD
- * nothing is marked. Returns 0 or a negative error code. After an error,
- * *islands may be partly marked.
+ * Finds out to which layer of a pack (enum islands_layer) each object belongs,
+ * and records the layer in islands->layers. Objects that commits do not reach
+ * are in the last layer, except tags of commits. An example is a tree that only
+ * a tag names. `found` is the result of walk_enumerate() for all references,
+ * with keep_lists. Tags are read, trees are not.
+ *
+ * If HEAD names no object, no layers are recorded: islands_layer() then returns
+ * the first layer for each object. Returns 0 or a negative error code. After an
+ * error, some layers may be missing in *islands.
  */
 int islands_mark_layers(struct islands *islands, struct walk *w,
 			const struct walk_result *found, struct refs *refs,

@@ -27,12 +27,18 @@ struct network_fork {
 };
 
 /*
- * Makes the fork and sets *id. The caller holds NETWORK_LOCK_OBJECTS. If a fork
- * to the same path was killed, the fork is completed.
+ * Makes the fork, and sets *id to the id of the new member. The caller holds
+ * NETWORK_LOCK_OBJECTS. If the process of an earlier fork to the same path was
+ * killed, this call completes that fork.
  *
- * Returns 0 or a negative error code. ERR_INVALID: something else is at the
- * path. After an error the registry may still say "forking", and nothing is at
- * the path.
+ * Returns 0 or a negative error code. ERR_INVALID: the path is not free. It has
+ * a file or a directory that is not empty, or another member is registered with
+ * this path.
+ *
+ * After an error, the new repository is either complete at the path, or not
+ * there at all. The registry may still have the state "forking". Another call
+ * with the same path then completes the fork, and network_fork_settle()
+ * completes or undoes it.
  *
  * Cost: the references are written into one file. A few small files are synced
  * if core.fsync of the source has "reference".

@@ -35,15 +35,21 @@ struct multi_pack_bitmap_request {
 	const char *refs_snapshot;
 	const struct newpack_options *options;
 	/*
-	 * For a layer of a chain: the bitmap index of the layers below. Only
-	 * new commits are walked, and the bitmaps of `below` are used. NULL:
-	 * the new index is not for a layer, or the layer is the lowest.
-	 *
-	 * With `compacts`, `below` is the index of the layers that are merged
-	 * into one, and of the layers below the merged layers. The bitmaps of
-	 * all these layers are copied, and references are not read.
+	 * If the new index is for a layer of a chain: an existing bitmap index
+	 * of the chain, whose bitmaps are used. `compacts` says which layers
+	 * this index covers. NULL: the new index is not for a layer, or there
+	 * are no layers below the new one.
 	 */
 	const struct pack_bitmap *below;
+	/*
+	 * false: `below` covers all layers below the new layer. Only commits
+	 * that these layers do not have are walked.
+	 *
+	 * true: the new layer replaces several layers, which are merged into
+	 * it. `below` covers the replaced layers and all layers below these.
+	 * `below` is not NULL. Bitmaps of the replaced layers are copied, and
+	 * references are not read.
+	 */
 	bool compacts;
 	/*
 	 * true: make all bitmaps from objects. The older bitmap index is not

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looks for signs of collision attacks in SHA-1 blocks. The comparisons are
- * compiled twice: for any processor, and for AVX2, where a register holds one
- * column of all eight lanes.
+ * Looks for signs of collision attacks in SHA-1 blocks. Eight blocks are
+ * checked together. Eleven columns are made of each block: a column is a number
+ * of 32 bits, one bit from each of 32 words (object/sha1-checked.h).
+ *
+ * The comparisons are compiled twice: for any processor, and for AVX2. A
+ * register of AVX2 holds eight columns: the same column of all eight blocks.
  */
 #include <string.h>
 

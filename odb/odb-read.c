@@ -140,9 +140,9 @@ static bool open_late(struct odb_reader *reader)
 }
 
 /*
- * Opens a new later snapshot if packs were added or removed since the present
- * one was opened. Returns whether a new snapshot was opened; false also after
- * an error.
+ * Opens reader->late if it is not open. Opens it again if packs were added or
+ * removed since it was opened. Returns true if this call has opened it, false
+ * if not or after an error.
  */
 static bool look_again(struct odb_reader *reader)
 {
@@ -456,10 +456,11 @@ static int take_built_in(const struct wanted *w)
 }
 
 /*
- * Searches the reader's later snapshot. If the object is not found there, and
- * packs were added or removed since this snapshot was opened, opens and
- * searches a new later snapshot. Returns 0 if a copy was read, otherwise
- * *first, the first error of the whole search.
+ * Searches reader->late, a snapshot that the reader has opened later than its
+ * first one. If the object is not found there, and packs were added or removed
+ * since this snapshot was opened, opens it again and searches it once more.
+ * Returns 0 if a copy was read, otherwise *first, the first error of the whole
+ * search.
  */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {
@@ -577,10 +578,11 @@ static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Calls the provider. After success, always opens a new later snapshot. The
- * time of the pack directory cannot tell whether packs were added: two changes
- * within one clock tick leave the same time. The caller holds the lock of the
- * provider. Returns 0 or a negative error code.
+ * Calls the provider. After success, opens reader->late again, so that it has
+ * the packs that the provider has added. This is done even if the modification
+ * time of the pack directory is unchanged: if a directory changes twice within
+ * one clock tick, the second change leaves the time as it is. The caller holds
+ * the lock of the provider. Returns 0 or a negative error code.
  */
 static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 		   struct error *err)

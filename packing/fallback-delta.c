@@ -122,10 +122,13 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 }
 
 /*
- * Returns whether version->old can be the base of a delta: the receiver has
- * version->old, or gets it in a copied run of stored entries (`sent`). An
- * object that is written as an item cannot be the base, because a delta of this
- * item against the newer version would make a cycle.
+ * Returns whether version->old, an older version, can be the base of a delta of
+ * the newer version. The receiver must have the older version, or get it in a
+ * copied run of stored entries (`sent`).
+ *
+ * The older version cannot be the base if it is sent as an item. An item may
+ * become a delta itself, and its base may be the newer version. Each version
+ * would then be a delta of the other.
  */
 static bool has_base(const struct found_version *version,
 		     const struct found *found, const struct bitset *sent,

@@ -47,8 +47,9 @@ static bool is_clone(const struct found *f)
 }
 
 /*
- * Returns 1 if this tag must be sent and is not part of the prepared answer
- * (the stored response), else 0.
+ * Returns 1 if this tag must be sent, but the prepared answer (the stored
+ * response) does not have it. Otherwise returns 0, and removes the tag from
+ * check->missing, the tags of the answer for which no ref was visited yet.
  */
 static int check_tag(void *ctx, const struct packing_tag *tag)
 {

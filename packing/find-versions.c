@@ -90,12 +90,17 @@
 #define COST_MAX 8
 
 /*
- * Older versions are searched (find_older()) if the number of sent objects is
- * in this range. With fewer objects, there are few orphans (stored deltas whose
- * base is not sent), and new deltas for them cost less than the search. With
- * more objects, the search would make the response only a little smaller.
- * Outside of the range, the search is run only for an orphan that is too large
- * for a new delta.
+ * An orphan is a stored delta whose base is neither sent nor known to be with
+ * the receiver. find_older() searches the receiver's history for older versions
+ * of files, among which may be this base. The orphan can then be copied.
+ *
+ * The search is run if there is an orphan and the number of sent objects is in
+ * this range. With fewer objects there are few orphans, and new deltas for them
+ * cost less than the search. With more objects, the search would make the
+ * response only a little smaller.
+ *
+ * If an orphan is too large for a new delta, the search is run for any number
+ * of sent objects.
  */
 #define OLDER_SENT_MIN 32
 #define OLDER_SENT_MAX 128

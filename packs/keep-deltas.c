@@ -28,10 +28,11 @@
 #define STORED_MIN 1024
 
 /*
- * Limit for stored deltas that the repack drops from the pack
- * (dropped_deltas_find()). Such a delta goes into the file of kept deltas if it
- * is shorter than the stored object by more than this number of bytes. Its row
- * in the file needs 64 bytes or more, so a smaller saving would not pay.
+ * Limit for deltas that old packs store and that the new pack does not get
+ * (dropped_deltas_find()). The new pack stores the target of the delta in
+ * another form. The delta goes into the file of kept deltas if it is shorter
+ * than the stored target by more than this number of bytes. Its row in the file
+ * needs 64 bytes or more, so a smaller saving would not pay.
  */
 #define SAVED_MIN 64
 
@@ -338,9 +339,10 @@ static uint64_t stored_len(const struct keeping *k, const struct oid *oid)
 }
 
 /*
- * Add a row for each stored delta that the repack has dropped. A delta gets no
- * row unless it saves more than SAVED_MIN bytes, compared with the stored
- * object. Returns 0 or ERR_NOMEM.
+ * Add rows for deltas that old packs store and that the new pack does not get.
+ * A delta gets a row only if the delta is shorter than the stored target by
+ * more than SAVED_MIN bytes, the repository has the base, and the file has room
+ * for the row. Returns 0 or ERR_NOMEM.
  */
 static int take_dropped(struct keeping *k, const struct dropped_deltas *dropped)
 {

@@ -135,13 +135,15 @@ struct dropped_deltas {
 
 /*
  * List the deltas whose target is in the tip island and whose base is outside
- * of it. For each target, the delta in its pack comes first. Then come those
- * deltas of the old file (d->old) whose field `step` is 0: earlier repacks have
- * dropped them from packs.
+ * of it. The list has, for each target:
+ * - first the delta that a pack stores now. The repack is about to drop it;
+ * - then deltas that earlier repacks have dropped. These are the deltas of the
+ *   old file of kept deltas (d->old) whose field `step` is 0.
  *
- * A pair of target and base is listed once. A delta with a wrong CRC is left
- * out. Release *d in any case. Returns 0 or ERR_NOMEM. Cost: one look at the
- * pack entry of each object in the tip island.
+ * If a pack and the old file have a delta of the same target and base, only the
+ * delta of the pack is listed. A delta with a wrong CRC is left out. Release *d
+ * in any case. Returns 0 or ERR_NOMEM. Cost: one look at the pack entry of each
+ * object in the tip island.
  */
 int dropped_deltas_find(struct dropped_deltas *d, const struct walk *w,
 			const struct islands *islands, struct error *err);

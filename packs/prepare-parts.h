@@ -91,12 +91,19 @@ bool prepare_has_history(const struct preparation *item,
 			 const struct found *found);
 
 /*
- * Describe the tree of the answer to a request of depth 1. `found`: the objects
- * of the answer, found by prepare_find(). `space`: the bit space of the pack
- * that has all objects. `plain`: the answer without tags. `objects`: the bits
- * of the objects of `plain`. out->tree.is_known is false if the tree has too
- * many repeated objects. Returns 0 or ERR_NOMEM. The caller releases *out in
- * both cases.
+ * Describe the root tree of the wanted commit, for the prepared answer (stored
+ * response) to a clone of depth 1. The description (struct prepared_tree) says
+ * where the objects of the answer are in the pack, and which trees and blobs
+ * are at several paths of the root tree.
+ *
+ * `found`: the objects of the answer, found by prepare_find(). `space`: the bit
+ * space of the pack that has all objects. `plain`: the byte ranges of the pack
+ * that the answer sends if it has no tags. `objects`: the bits of the objects
+ * in these byte ranges.
+ *
+ * If the tree cannot be described, out->tree.is_known is false. One reason is
+ * that too many objects are at several paths: the description would be too
+ * long. Returns 0 or ERR_NOMEM. The caller releases *out in both cases.
  */
 int prepare_tree(struct prepared_described *out, struct found *found,
 		 const struct bitmap_space *space,

@@ -81,10 +81,13 @@ static int make_set(struct listing *l, struct ewah *out,
 }
 
 /*
- * For each answer in the file of wants, make the bitmap of its wants. The file
- * of wants refers to an answer by a number: its index in the file of prepared
- * answers, which has the finished answers of p->list in the same order. Returns
- * 0 or ERR_NOMEM.
+ * Make one bitmap for each prepared answer whose wants are listed
+ * (is_listed()). The bits of the bitmap are the wants of the answer.
+ *
+ * The file of wants does not contain the answers: it refers to an answer by its
+ * index in the file of prepared answers. That file has the answers of p->list
+ * that are finished (item->is_done), in the order of p->list. So the index
+ * counts only finished answers. Returns 0 or ERR_NOMEM.
  */
 static int make_sets(struct listing *l)
 {

@@ -22,9 +22,12 @@
 #include "walk/filter.h"
 
 /*
- * How unreachable objects are handled. Without -d, only REPACK_CRUFT has an
- * effect. With a filter and -d, unreachable objects of removed packs that would
- * be removed too are put into the packs of filtered objects.
+ * How unreachable objects are handled. Without -d, no pack is removed, and only
+ * REPACK_CRUFT has an effect.
+ *
+ * With -d and a filter, no packed object is lost. If a pack is removed, some of
+ * its unreachable objects may be neither made loose nor put into another pack.
+ * These objects are put into the packs of objects that do not pass the filter.
  */
 enum repack_unreachable {
 	/* -a: unreachable objects are removed with their packs */

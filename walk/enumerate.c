@@ -326,13 +326,15 @@ static int emit_lists(struct enumerate *e, struct error *err)
 }
 
 /*
- * Returns whether the request's objects can be found as one set of objects,
- * without a new-object list for each commit (newobj.h).
+ * Returns whether it is enough to find the objects of the request as one set.
+ * If not, the objects are found commit by commit.
  *
- * A set knows no paths. Paths matter if exclude_boundary is false and there are
- * boundary commits, which are excluded parents of listed commits. In this case,
- * an object of a commit is left out only if a parent of this commit has the
- * object at the same path.
+ * A set is enough if the caller needs only a set (set_only), and if the paths
+ * of objects do not matter. Paths matter in two cases:
+ * - The filter needs paths.
+ * - There are boundary commits (excluded parents of listed commits), and
+ *   exclude_boundary is false. Then an object is left out only if a parent has
+ *   it at the same path. An object that was moved to another path is listed.
  */
 static bool is_set_enough(const struct enumerate *e)
 {

@@ -20,15 +20,17 @@ int filtered_items(struct walk_items *items, struct walk *w,
 
 /*
  * Adds to *set (indexed by obj_pos) the objects that stay in the result even if
- * they do not pass the filter: wanted commits, and wanted tags with the objects
- * that they name. If `filter_wants` is set, wants are filtered like other
- * objects, and the set stays empty. *set must be initialised. Returns 0 or
- * ERR_NOMEM.
+ * they do not pass the filter. These are all wants: commits, tags, trees and
+ * blobs. The objects that a wanted tag leads to count as wants. If
+ * `filter_wants` is true, wants are filtered like other objects, and nothing is
+ * added. *set must be initialised. Returns 0 or ERR_NOMEM.
  *
- * A bitmap query uses this set as it is. A walk removes two kinds of wants from
- * the set, as stock Git does: the root trees of commits of the result
- * (filtered_unspare_roots()), and wants that are entries of an earlier wanted
- * tree.
+ * A bitmap query uses this set unchanged. A walk filters two kinds of wants
+ * after all, as stock Git does, and removes them from the set:
+ * - a wanted tree that is also the root tree of a commit of the result
+ *   (filtered_unspare_roots());
+ * - a wanted tree or blob that the walk has found below an earlier wanted tree
+ *   (filtered_unspare()).
  */
 int filtered_spared(struct bitset *set, struct walk *w,
 		    const struct walk_tips *wants, bool filter_wants,
@@ -47,8 +49,8 @@ int filtered_unspare_roots(struct bitset *spared, struct walk *w,
 			   struct error *err);
 
 /*
- * Returns whether `wants` lists a tree before another tree or a blob. Only then
- * can the walk meet a want as an entry of an earlier wanted tree.
+ * Returns whether `wants` lists a tree before another tree or a blob. Only in
+ * this case, the walk may find a want below an earlier wanted tree.
  */
 bool filtered_may_nest(const struct walk_tips *wants);
 

@@ -143,9 +143,11 @@ static void targets_by_pack(void **state)
 }
 
 /*
- * The delta search has three passes. The first has the candidates in the order
- * of their paths. The second has the objects that are still whole. The third
- * has all candidates, and also searches again for objects with poor deltas.
+ * The delta search has three passes. In the first pass, the candidates are in
+ * the order of their paths. In the second pass, only objects without a delta
+ * are candidates. In the third pass, all objects are candidates again. A base
+ * is then searched for two kinds of objects: those without a delta, and those
+ * whose delta is poor (large).
  */
 static void passes(void **state)
 {

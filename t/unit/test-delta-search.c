@@ -423,9 +423,11 @@ static void add_similar(struct deltalist *d, uint32_t nr, unsigned versions)
 }
 
 /*
- * The search splits candidates into parts that it searches independently, and
- * each part has at least one whole object. Similar files of different
- * directories are not split, though they weigh four times as much as a part.
+ * The delta search divides the candidates into segments, which it searches
+ * independently. In each segment, at least one object has no delta base. All
+ * candidates of this test are similar files of different directories. They stay
+ * in one segment, though they have more than four times the weight that a
+ * segment should have. So only one file has no base.
  */
 static void similar_files(void **state)
 {
@@ -439,9 +441,11 @@ static void similar_files(void **state)
 }
 
 /*
- * An object of the tip island needs a base in the tip island. The window has
- * room for ten objects, and 20 old versions stand between the newest versions
- * of two files. Still each newest version but the first becomes a delta.
+ * An object of the tip island may only have a base in the tip island. The tip
+ * island has the newest version of each file. The window has room for ten
+ * objects, and there are 20 old versions between the newest versions of two
+ * files. Still each newest version but the first becomes a delta of another
+ * newest version.
  */
 static void tips_between_old_versions(void **state)
 {
@@ -469,9 +473,10 @@ static void tips_between_old_versions(void **state)
 }
 
 /*
- * Tips of release branches may not be bases of tips of HEAD. Between the files
- * of HEAD stand more such tips than the window has room for. Still each file of
- * HEAD but the first becomes a delta of another file of HEAD.
+ * A file of the first layer (HEAD) must not have a base in the second layer
+ * (other branches). The window has room for ten objects, and there are 20 files
+ * of the second layer between two files of the first layer. Still each file of
+ * the first layer, except one, becomes a delta of another file of this layer.
  */
 static void tips_of_two_layers(void **state)
 {

@@ -149,10 +149,14 @@ struct elsewhere {
 	/* Set when commits are read in the search for objects. */
 	bool has_searched;
 	/*
-	 * If true, the callback tell() must be called before commits are read.
+	 * true: if no pack is left out, the callback tell() must be called
+	 * before commits are read; false: tell() may be called at any time
 	 */
 	bool is_early;
-	/* Content of the pack that was left out; NULL: none. */
+	/*
+	 * The content of the pack that the client downloads, which was left out
+	 * of the sent pack. NULL: the client downloads no pack.
+	 */
 	const struct prepared_content *left_out;
 };
 
@@ -232,11 +236,14 @@ static void add_content(struct sentpack *s, const struct preparedrepo *p,
 }
 
 /*
- * Send `request` to clients that can download packs elsewhere. The sent pack
- * and the downloaded pack must together have all objects, and no object twice.
- * No delta of the sent pack may have its base in the downloaded pack. If
- * `is_early` is true and no pack is left out, tell() must be called before
- * commits are read.
+ * Answers `request` for clients that can download the packs of prepared answers
+ * from another place (packfile-uris). A client downloads at most one such pack,
+ * and the objects of this pack are left out of the sent pack. Checks that:
+ * - the sent pack and the downloaded pack together have the objects of `all`,
+ *   and no object twice;
+ * - no delta of the sent pack has its base in the downloaded pack;
+ * - if `is_early` is true and the client downloads no pack, the client is told
+ *   so (by the callback tell()) before commits are read to find the objects.
  */
 static void check_elsewhere(const struct preparedrepo *p,
 			    const struct packing_request *request,
