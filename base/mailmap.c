@@ -171,10 +171,15 @@ static size_t find_first(const struct mailmap *m,
 }
 
 /*
- * Collects into *found the new name and address that the lines for `key` give.
- * A line without an old name applies to every name, and overrides only the new
- * name or address that the line gives. A line with an old name replaces earlier
- * lines as a whole. Returns whether there is a line for the key.
+ * Finds the lines of the mailmap that have the old name and the old address of
+ * `key`, and sets *found to the new name and address that these lines give.
+ * Later lines count more than earlier lines:
+ * - If the key has no old name, the last line that gives a new name determines
+ *   the name. The last line that gives a new address determines the address.
+ * - If the key has an old name, the last line alone determines both. If this
+ *   line gives no new name, found->name is empty, and likewise for the address.
+ *
+ * Returns whether there is a line for the key.
  */
 static bool collect(struct mailmap_entry *found, const struct mailmap *m,
 		    const struct mailmap_entry *key)

@@ -456,9 +456,11 @@ static bool opens_repo_first(const struct command *command,
 }
 
 /*
- * Opens the repository before the command checks its arguments. As in stock
- * Git, fsck and maintenance check the configuration only after their options:
- * they do this when they open the repository again. Returns 0 or an exit code.
+ * Opens the repository before the command parses its arguments, and checks the
+ * configuration. For fsck and maintenance, the configuration is not checked
+ * here. Like stock Git, these commands parse their arguments first. They then
+ * call builtin_open_repo() themselves, which checks the configuration. Returns
+ * 0 or an exit code.
  */
 static int open_repo_first(const struct command *command,
 			   struct builtin_env *env)

@@ -14,10 +14,13 @@ struct hook_call {
 	const char *const *args;
 	size_t arg_nr;
 	/*
-	 * Appends the text that each hook reads from standard input. Called
-	 * only if there is a hook. If it appends nothing, it is called again
-	 * for the next hook. Returns 0 or ERR_NOMEM. NULL: the standard input
-	 * of hooks is empty.
+	 * Appends the text that hooks read from standard input. All hooks of
+	 * the event read the same text. So the function is called before the
+	 * first hook, and its text is kept for the other hooks. If the text is
+	 * empty, the function is called again before the next hook. Without a
+	 * hook, the function is not called.
+	 *
+	 * Returns 0 or ERR_NOMEM. NULL: the standard input of hooks is empty.
 	 */
 	int (*describe)(void *ctx, struct buf *out);
 	void *ctx;

@@ -90,11 +90,14 @@ int stored_copy_refresh(struct stored_copy *copy, struct error *err);
 void stored_copy_doubt(struct stored_copy *copy);
 
 /*
- * Returns whether the store must still prove that it has the generation of the
- * copy: stored_copy_doubt() was called, and there was no proof since then.
- * stored_copy_refresh() normally gets the proof. Exception: a copy that it
- * makes anew from the hint (a file in the store with a recent record) stays
- * doubted.
+ * Returns true if stored_copy_doubt() was called, and since then the store has
+ * not proved that it has the generation of the copy.
+ *
+ * A successful stored_copy_refresh() gets this proof, with one exception. If
+ * there is no usable copy, the refresh may make one from the hint, a file in
+ * the store that has a recent record. The store then says only that it has a
+ * record with the same number, which may be a different record. So there is no
+ * proof.
  */
 bool stored_copy_is_doubted(const struct stored_copy *copy);
 

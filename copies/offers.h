@@ -12,8 +12,8 @@
  * replaced by a newer one, the store keeps its files for at least
  * STORED_GRACE_MIN (stored/successor.h). This grace is longer than the sum of
  * two times:
- * - STORED_OFFERS_AGE_MAX: the generation of the copy may have been replaced
- *   that long ago;
+ * - STORED_OFFERS_AGE_MAX: the generation of the copy may have been replaced by
+ *   a newer one so many seconds ago;
  * - PUBLISHED_LIFETIME_MAX (publish/published.h): a new address is valid for
  *   that long.
  *
@@ -31,8 +31,9 @@ struct hash_ctx;
 struct stored_offers;
 
 /*
- * Packs of a copy are offered only if the copy had the newest generation at
- * most this number of seconds ago.
+ * Number of seconds. Clients may download published packs from the store only
+ * if the copy was up to date (had the newest generation) at some moment in the
+ * last STORED_OFFERS_AGE_MAX seconds. Otherwise no packs are offered to them.
  */
 #define STORED_OFFERS_AGE_MAX 3600
 

@@ -19,8 +19,8 @@
 /* A copy that may be removed. */
 struct candidate {
 	/*
-	 * owned: the path of the copy below <dir>/repo/ (copies/node.h),
-	 * "<path>/_"
+	 * Owned: the directory of the copy, as a path relative to <dir>/repo/.
+	 * It is the path of the repository followed by "/_" (copies/node.h).
 	 */
 	char *path;
 	int64_t used_ns; /* time of the last use */

@@ -133,9 +133,9 @@ int generation_is_newest(bool *out, const struct generation_place *place,
  * Returns 0 if the store has the record, even if it was retired meanwhile.
  * Returns STORE_ABSENT, with the reason in *err, if the store does not have it.
  * Returns STORE_UNAVAILABLE or a negative error code if the store cannot tell.
- * Sends one request for the first bytes of the record. If they are not those of
- * `known`, sends a second request for the whole record, which may be a retired
- * one.
+ * Sends one request for the first bytes of the record. If these bytes are not
+ * those of `known`, sends a second request for the whole record, which may be a
+ * retired one.
  */
 int generation_prove(const struct generation_place *place,
 		     const struct generation *known, struct error *err);
@@ -231,8 +231,9 @@ struct generation_change {
 	const struct generation_upload *uploads;
 	size_t upload_nr;
 	/*
-	 * Files that the change drops. The change is refused if the generation
-	 * lacks one of them: a file with this path, hash and upload token.
+	 * Files that the change drops. The generation must have each of them,
+	 * with the same path, hash and upload token. Otherwise the change is
+	 * refused.
 	 */
 	const struct generation_file *drops;
 	size_t drop_nr;
@@ -362,14 +363,19 @@ struct generation_session {
 };
 
 /*
- * The first step of generation_commit(): checks a change, and writes its files.
- * `known` is the generation that the change was made from. Only its number (not
- * 0), its parent and its token are used. While the files are written, the
- * record of `known` is read from the store again. If the store has lost this
- * record or has another one, no record is made. No hint is written: the caller
- * may call generation_write_hint_record() after the second step. Returns 0,
- * GENERATION_STORE_DOWN, GENERATION_LOST, or a negative error code. If the
- * second step never follows, generation_collect() removes the files.
+ * The first step of generation_commit(): checks a change, and writes its files
+ * to the store. `known` is the generation from which the change was made. Its
+ * number must not be 0. Only its number, its parent and its token are used.
+ *
+ * While the files are written, this function asks whether the store still has
+ * the generation `known`. The function returns GENERATION_LOST if the store
+ * does not have it, or has another generation with the same number. The caller
+ * must then not make the second step.
+ *
+ * This step does not write the hint. The caller may call
+ * generation_write_hint_record() after the second step. Returns 0,
+ * GENERATION_LOST, GENERATION_STORE_DOWN, or a negative error code. If the
+ * second step is never made, generation_collect() later removes the files.
  */
 int generation_session_begin(struct generation_session *session,
 			     const struct generation_place *place,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reflog selectors. An entry has the id before and after a change, so a reflog
- * of n entries has n + 1 ids:
+ * Reflog selectors, such as ref@{2}. Each entry of a reflog has the old id and
+ * the new id of one change of the ref. With n entries, the numbers 0 to n name
+ * n + 1 ids:
  *
- * 	ref@{0}   the ref itself
- * 	ref@{k}   the id after the entry that is k before the newest
- * 	ref@{n}   the id before the oldest entry, unless the entry created the
- * 	          ref
+ * 	ref@{0}   the present id of the ref
+ * 	ref@{1}   the new id in the entry before the newest entry
+ * 	ref@{k}   the new id in the k-th entry before the newest entry (k < n)
+ * 	ref@{n}   the old id in the oldest entry. If this entry created the ref,
+ * 	          there is no such id.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -197,11 +199,14 @@ static int note_too_old(const struct search *s)
 }
 
 /*
- * Finds the id that the ref had after the reflog entry with index `at` (0: the
- * oldest entry): *tip, the present id of the ref, for the newest entry, and for
- * any other entry the new id in the entry. Appends a warning to the notes if
- * the log has a gap: the new id in the entry is not the old id in the next
- * entry, or is not *tip. Returns 1 with *out set, or ERR_NOMEM.
+ * Sets *out to the id that the ref had after the reflog entry with index `at`
+ * (0: the oldest entry). For the newest entry, this is *tip, the present id of
+ * the ref. For any other entry, this is the new id in the entry.
+ *
+ * If a change of the ref is missing in the reflog, appends a warning to the
+ * notes. A change is missing if the new id in the entry is not the old id in
+ * the next entry. For the newest entry, the new id is compared with *tip.
+ * Returns 1 or ERR_NOMEM.
  */
 static int take_entry(const struct search *s, struct oid *out, size_t at,
 		      const struct oid *tip)

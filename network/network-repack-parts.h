@@ -45,9 +45,10 @@ struct network_heads {
 void network_heads_release(struct network_heads *heads);
 
 /*
- * Add the HEAD of a member. An unborn HEAD is ignored. Call this function for
- * the first member of the network before all others, because that member's HEAD
- * comes first in the list. Returns 0 or a negative error code.
+ * Add the HEAD of a member to the end of the list. An unborn HEAD is ignored.
+ * The first call must be for the first member of the network, because the HEAD
+ * of this member must come first in the list. Returns 0 or a negative error
+ * code.
  */
 int network_heads_add(struct network_heads *heads, const struct repo *member,
 		      struct error *err);

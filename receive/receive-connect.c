@@ -84,8 +84,9 @@ static int append(uint32_t **commits, size_t *nr, size_t *alloc,
 }
 
 /*
- * Visit a commit: append it to k->push if it came with the push, else to the
- * frontier. `seen`: the commits that were visited.
+ * Visit a commit. If the push has sent the commit, append it to the commits of
+ * k->push. If the repository had it before, add it to the frontier and to
+ * push.boundary. `seen`: the commits of the push that were visited.
  */
 static int visit(struct check *k, struct oidset *seen, uint32_t commit_nr)
 {
@@ -118,10 +119,12 @@ static int visit_parents(struct check *k, struct oidset *seen,
 }
 
 /*
- * Visit one kind of tips (new values of refs). If `is_new`, visit the tips that
- * came with the push. Otherwise take the tips that the repository had before,
- * and add them to the frontier, but not to push.boundary: that list has only
- * parents of commits of the push.
+ * A tip is a commit that the new value of a ref names. Either the push has sent
+ * this commit, or the repository had it before.
+ *
+ * If `is_new` is true, visit the tips that the push has sent. If `is_new` is
+ * false, add the other tips to the frontier. These tips are not added to
+ * push.boundary, which has only parents of commits that the push has sent.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {

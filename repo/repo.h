@@ -47,10 +47,9 @@ struct repo {
 	 */
 	char *common_dir;
 	/*
-	 * Owned. refs_dir: directory of the refs and reflogs of this work
-	 * tree; NULL: git_dir. refs_common_dir: directory of the refs and
-	 * reflogs that all work trees share; NULL: common_dir. See
-	 * repo_refs_dir().
+	 * Owned. Use repo_refs_dir() and repo_refs_common_dir() to read these
+	 * fields. NULL: the default, which is git_dir for refs_dir, and
+	 * common_dir for refs_common_dir.
 	 */
 	char *refs_dir, *refs_common_dir;
 	/* owned: GIT_OBJECT_DIRECTORY, or <common_dir>/objects */
@@ -201,18 +200,24 @@ int repo_check_copy(const struct repo *repo, const char *what,
 char *repo_common_path(const struct repo *repo, const char *name);
 
 /*
- * repo_refs_dir() returns the directory of the refs and reflogs of this work
- * tree, and repo_refs_common_dir() that of the refs and reflogs that all work
- * trees share. The defaults are git_dir and common_dir. GIT_REFERENCE_BACKEND
- * or extensions.refStorage may name another directory ("files://<path>"); a
- * relative path starts in common_dir. In this other directory, the refs of a
- * linked work tree are below worktrees/<id>.
+ * Returns the directory of the refs and reflogs that belong to this work tree
+ * alone, for example HEAD. The default is git_dir.
+ *
+ * GIT_REFERENCE_BACKEND or extensions.refStorage may name another directory for
+ * refs and reflogs ("files://<path>"; a relative path starts in common_dir).
+ * This function then returns the named directory, or for a linked work tree its
+ * subdirectory worktrees/<id>.
  */
 static inline const char *repo_refs_dir(const struct repo *repo)
 {
 	return repo->refs_dir ? repo->refs_dir : repo->git_dir;
 }
 
+/*
+ * Returns the directory of the refs and reflogs that all work trees share: the
+ * directory that GIT_REFERENCE_BACKEND or extensions.refStorage names, or by
+ * default common_dir.
+ */
 static inline const char *repo_refs_common_dir(const struct repo *repo)
 {
 	return repo->refs_common_dir ? repo->refs_common_dir : repo->common_dir;

@@ -126,24 +126,27 @@ static void test_requests(void **state)
 	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 2);
 	/*
-	 * The process of this push knows only the generation (version) before
-	 * the newest record (manifest). But the relay made this record itself,
-	 * so the relay need not read it.
+	 * The push before this one made a new generation (version of the
+	 * repository). The process of this push does not know the new
+	 * generation yet. But the relay does, because it made the generation.
+	 * So no request is needed to read the record (manifest) of this
+	 * generation. Again there are two requests: one writes the next record,
+	 * the other the hint.
 	 */
 	assert_int_equal(create(&f, "refs/heads/b"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 4);
 	/*
-	 * The relay made its last record (manifest) some time ago. So the relay
-	 * first sends a request, which proves that the store still has this
-	 * record.
+	 * The relay made its last record (manifest) two seconds ago. So the
+	 * relay sends one more request before the other two. It asks whether
+	 * the store still has this record.
 	 */
 	f.now += 2 * SECOND;
 	assert_int_equal(create(&f, "refs/heads/c"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 7);
 	/*
-	 * The process of this push has just proved that the store has the
-	 * newest record (manifest). So the relay need not ask the store whether
-	 * the record still exists.
+	 * The process of this push has just asked whether the store has the
+	 * newest record, and the store has it. So the relay need not ask again.
+	 * There are two requests.
 	 */
 	f.now += 2 * SECOND;
 	f.seen += 3;
