@@ -168,10 +168,14 @@ static int ask(struct asking *a, struct walk *w)
 	int ret = 0;
 
 	/*
-	 * If a want is a tree or a blob, look for all objects in the haves. A
-	 * wanted object passes the filter, so it must be found if the haves
-	 * contain it. Otherwise, objects that the filter excludes need not be
-	 * found in the haves, because they are not in the result.
+	 * If a want is a tree or a blob, do not use the filter for the haves:
+	 * all objects of the haves are found. The reason: a wanted tree or blob
+	 * is in the result even if it does not pass the filter, unless the
+	 * haves contain it. So the haves must be searched for it.
+	 *
+	 * If no want is a tree or a blob, use the filter for the haves too.
+	 * Objects that do not pass the filter are not in the result, so it does
+	 * not matter whether the haves contain them.
 	 */
 	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);

@@ -181,9 +181,12 @@ struct range {
 };
 
 /*
- * If *built fits the budget, moves *built to *best. Narrows *range to the
- * densities that may still be tried. Returns the density to try next, or
- * dense_nr if none is left.
+ * Several densities are tried, to find the highest one that fits. The density
+ * (dense_nr, see bitmap/select.h) says how many commits get a bitmap. *built
+ * has the bitmaps of the density `dense_nr`. If they have at most
+ * s->spread_words words, moves *built to *best. Removes from *range the
+ * densities that need not be tried any more. Returns the density to try next,
+ * or dense_nr if none is left.
  */
 static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 		    struct bitmap_build_result *best,
@@ -364,8 +367,10 @@ static int add_groups(const struct choosing *s, struct extension *x)
 }
 
 /*
- * Chooses what is added to the bitmaps of `spread`: bitmaps near branches
- * first, then pseudo-merges, then bitmaps near tags and other references.
+ * `spread` has the bitmaps of commits that are spread over the whole history.
+ * Chooses further bitmaps, in this order: bitmaps of commits near branches,
+ * pseudo-merges, bitmaps of commits near tags and other references. Returns 0
+ * or a negative error code.
  */
 static int extension_choose(const struct choosing *s, struct extension *x,
 			    const struct bitmap_build_result *spread)

@@ -98,8 +98,10 @@ int pseudo_merges_view(struct pseudo_merge *merge,
 /*
  * Calls `fn` with the number of each pseudo-merge that contains a commit. If
  * `fn` returns a nonzero value, the loop stops and returns this value.
- * Otherwise returns 0, or ERR_CORRUPT for an invalid offset. O(log rows) for
- * the row and O(log pseudo-merges) for each call.
+ * Otherwise returns 0, or ERR_CORRUPT for an invalid offset. Cost: the row of
+ * the commit is searched in the look-up table, which has one row for each
+ * commit in a pseudo-merge. This takes O(log rows). Then each call of `fn`
+ * takes O(log pseudo-merges).
  *
  * Stock Git lists a pseudo-merge once for each reference to the commit, so the
  * file may repeat a number. Adjacent repetitions are skipped. Repetitions that

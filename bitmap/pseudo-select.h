@@ -7,14 +7,17 @@
  * tags, and all other refs. A clone asks for the first class. A mirror asks for
  * both.
  *
- * By default, a pseudo-merge gets only tips that make a query walk. Such a tip
- * has no bitmap, and no tip with a bitmap in the same request reaches the tip.
- * If one of these tips is an ancestor of another, the ancestor is omitted: the
- * closure of the other tip contains it.
+ * By default, a pseudo-merge contains only tips whose commits a query must
+ * walk, because no bitmap contains them. Such a tip has no bitmap. Also,
+ * consider one request for all tips of the class: no tip of this request that
+ * has a bitmap reaches the tip. If one of these tips is an ancestor of another,
+ * the ancestor is omitted: the closure of the other tip contains it.
  *
- * The remaining tips are divided by age, in halves. The reason is that a ref
- * that moves or is deleted makes its whole pseudo-merge unusable. Refs with old
- * tips move least. A tip takes about 20 bytes of the file. So the number of
+ * The remaining tips are divided by age: the oldest half forms one
+ * pseudo-merge, the oldest half of the rest forms the next one, and so on. The
+ * reason is that a ref that moves or is deleted makes its whole pseudo-merge
+ * unusable. Refs with old tips move least, so the large pseudo-merges of old
+ * tips stay usable. A tip takes about 20 bytes of the file. So the number of
  * tips is limited, and the newest tips are omitted.
  */
 #ifndef BITMAP_PSEUDO_SELECT_H

@@ -262,12 +262,17 @@ static int walk_is_done(struct planning *p)
 }
 
 /*
- * Walks from the haves to look for bitmaps, while the cost of a walk is
- * unknown. `limit` is the number of commits that the next step walks for the
- * wants. Normally, a quarter of this number (LOOK_RATIO_LEAST) is walked from
- * the haves. If bitmaps are probably near, half of this number
- * (LOOK_RATIO_MOST) is walked, plus HAVES_PER_COST for each wanted commit that
- * was found so far.
+ * Walks from the haves to look for bitmaps, while the cost of answering by a
+ * walk is unknown. `limit` is the number of commits that the next step walks
+ * for the wants. First, the walk from the haves visits up to limit /
+ * LOOK_RATIO_LEAST commits, or up to COMMITS_FIRST commits if this is more.
+ *
+ * If bitmaps are not reached, but is_near() says that a longer walk probably
+ * reaches them, the search goes on. It then walks up to limit / LOOK_RATIO_MOST
+ * commits, plus HAVES_PER_COST for each wanted commit that was found so far.
+ * The reason for the second number: without the index, each wanted commit costs
+ * a tree diff. Walking HAVES_PER_COST commits from the haves costs as much as
+ * one tree diff.
  */
 static int look(struct planning *p, size_t limit)
 {

@@ -29,8 +29,9 @@ struct pick {
 	 */
 	uint32_t tips_nr;
 	/*
-	 * number of commits that are not walked any more if the commit gets a
-	 * bitmap; the sum over one request for each tip counted in tips_nr
+	 * Estimate of how many commits need not be walked if this commit gets a
+	 * bitmap. Suppose one request for each tip that is counted in tips_nr,
+	 * for this tip alone. This number is the sum over these requests.
 	 */
 	uint64_t saved;
 };

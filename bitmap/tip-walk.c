@@ -82,8 +82,10 @@ void tip_walk_release(struct tip_walk *walk)
 }
 
 /*
- * Returns whether a request for at least one tip of the pass walks the commit:
- * the tip reaches the commit, and the request does not find it in a bitmap.
+ * One pass over the history counts the commits of many requests at once, each
+ * for one tip. Returns whether at least one of these requests walks the commit:
+ * the tip of the request reaches the commit, and no bitmap that the request
+ * uses contains the commit.
  */
 static bool is_open(const struct tip_walk_mark *mark)
 {

@@ -248,9 +248,10 @@ static int choose_commits(struct updating *s)
 }
 
 /*
- * Returns the number of bitmaps near tips that would fit the budget of an index
- * made from scratch. The estimate assumes that each bitmap is as large as the
- * mean bitmap of the older index.
+ * Returns how many bitmaps near tips of references (bitmap/tip-select.h) would
+ * fit into an index made from scratch. The size of all bitmaps of an index has
+ * a limit, in words (in->budget_words). The estimate assumes that each bitmap
+ * is as large as the mean bitmap of the older index.
  */
 static size_t most_near_tips(const struct updating *s)
 {

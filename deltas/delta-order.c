@@ -250,8 +250,12 @@ static bool has_same_path(const struct packing_item *a,
 }
 
 /*
- * Returns whether the segment *seg may end between the neighbours a and b. The
- * heavier the segment, the more similar the names of a and b may be.
+ * Returns whether the segment *seg may end between the neighbours a and b.
+ * Objects with similar names should stay in one segment, because they are often
+ * good delta bases of each other. But a segment must not become too large: if
+ * it has at least twice the intended weight, it may also end between objects
+ * with similar names. The weight is the sum of the objects' sizes, plus a
+ * constant for each object.
  */
 static bool may_part(const struct splitting *c, const struct delta_segment *seg,
 		     const struct packing_item *a, const struct packing_item *b)

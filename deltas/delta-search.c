@@ -95,11 +95,16 @@ static uint16_t depth_now(const struct packing_items *list, uint32_t at)
  * the candidates, except the first pass. The candidates of a pass are split
  * into segments, which threads search independently.
  *
- * Objects that are still stored whole have the depth 0. If a delta is
- * `is_near`, its base is an earlier candidate of the same segment, and the pass
- * may change the depth of the base. So the array has DELTA_WINDOW_BASE_DEPTH
- * for this delta. For other deltas, the array has their present depth. While a
- * pass uses this depth, it does not change (settle_far() in delta-order.c).
+ * The array has one value for each item:
+ * - An object that is still stored whole has the depth 0.
+ * - A near delta (`is_near` is set) has its base in the same segment, before
+ *   it. The pass may change the depth of the base. So the value is
+ *   DELTA_WINDOW_BASE_DEPTH: the depth is computed from the base during the
+ *   pass.
+ * - Any other delta has its base in another segment. The value is the present
+ *   depth of the delta. This depth stays the same during the pass, because
+ *   settle_far() in delta-order.c keeps the objects of its delta chain from
+ *   becoming deltas.
  *
  * Returns NULL if memory runs out.
  */

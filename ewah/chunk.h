@@ -81,9 +81,10 @@ EWAH_INLINE void ewah_chunk_tail(struct ewah_iter *it, struct ewah_chunk *chunk,
 
 /*
  * Stores the next chunk in *chunk. A chunk of literals has at most
- * `max_literals` (>= 1) words, in the byte order of the view. *tail is memory
- * for the bitmap's last word if that word is partial. It must live as long as
- * the chunk is in use. Returns false at the end of the bitmap, otherwise true.
+ * `max_literals` (>= 1) words. They are in the byte order of the serialized
+ * bitmap (it->view), and not converted. *tail is memory for the bitmap's last
+ * word if that word is partial. It must live as long as the chunk is in use.
+ * Returns false at the end of the bitmap, otherwise true.
  */
 EWAH_INLINE bool ewah_chunk_next(struct ewah_iter *it, struct ewah_chunk *chunk,
 				 size_t max_literals, uint64_t *tail)

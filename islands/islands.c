@@ -106,8 +106,9 @@ static int add_tags(struct layering *l, const struct walk_items *others,
 }
 
 /*
- * Puts the object of a reference into a layer. Only commits, and tags of
- * commits, get a layer; all other objects stay in the last layer.
+ * Puts the object of a reference into the layer `layer`, if the object is a
+ * commit or a tag of a commit. Any other object stays in the last layer, where
+ * all objects are at first.
  */
 static int add_value(struct layering *l, const struct oid *oid,
 		     enum islands_layer layer)

@@ -182,9 +182,10 @@ struct islands {
 void islands_release(struct islands *islands);
 
 /*
- * Puts into the tip island all objects that the trees of the tips reach, and
- * tips that are trees or blobs. Each of these trees is read once. Returns 0 or
- * a negative error code. After an error, *islands may be partly marked.
+ * Marks the tip island: the trees and blobs that clones of depth 1 of the tips
+ * get. It has all objects that the trees of the tips reach, and tips that are
+ * themselves trees or blobs. Each of these trees is read once. Returns 0 or a
+ * negative error code. After an error, *islands may be partly marked.
  */
 int islands_mark_tip(struct islands *islands, struct walk *w,
 		     const struct walk_tips *tips, struct error *err);

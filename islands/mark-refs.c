@@ -97,9 +97,9 @@ static int mark_object(struct marking *p, uint32_t obj_pos, uint32_t set)
 /*
  * For a partial clone: returns whether an object and all objects below it can
  * be skipped. They can be skipped if the object is missing or in a promisor
- * pack, or if it already has all islands of p->set. But while the tip island is
- * marked too (p->is_a_tip), an object is not skipped because of the islands
- * that it has.
+ * pack. They can also be skipped if the object already has all islands of
+ * p->set, except while the tip island is marked too (p->is_a_tip): the object
+ * may then have all islands of p->set and not be in the tip island yet.
  */
 static bool is_to_skip(const struct marking *p, uint32_t obj_pos)
 {

@@ -13,7 +13,7 @@
  * that the object reaches. The store is closed at every moment of an operation
  * that adds or removes objects (Documentation/design/networks.md).
  *
- * One thread.
+ * For use by one thread.
  */
 #ifndef ISLANDS_NETWORK_H
 #define ISLANDS_NETWORK_H

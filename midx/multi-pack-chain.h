@@ -55,15 +55,17 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
  * snapshot's chain. The new layer is on top of layer->base: usually from->base,
  * or a lower layer.
  *
- * If layer->base is from->base, the layers above `to` stay. If the base is
- * lower, the layers between the base and `from` leave the chain. The layers
- * above `to` then leave the chain, too: their bits would stand for other
- * objects.
+ * If layer->base is from->base, the layers above `to` stay. If layer->base is a
+ * lower layer, the layers between layer->base and `from` leave the chain. The
+ * layers above `to` then leave the chain, too. The reason: the bits of a layer
+ * are numbered after the objects of all layers below. If layers below are
+ * missing, the same bit numbers stand for other objects, and the bitmaps of the
+ * layers above `to` would be wrong.
  *
  * The new bitmap index copies the bitmaps of the replaced layers. If the
- * replaced layers have no bitmaps, or the base is lower, the bitmaps are
- * computed from objects. If options->bitmap is NULL, no bitmap index is
- * written. The options' packs and preferred pack are ignored.
+ * replaced layers have no bitmaps, or layer->base is lower than from->base, the
+ * bitmaps are computed from objects. If options->bitmap is NULL, no bitmap
+ * index is written. The options' packs and preferred pack are ignored.
  *
  * Returns 0 or a negative error code of multi_pack_append(). Also returns
  * ERR_UNSUPPORTED if midx.version is 1 ("cannot perform MIDX compaction with v1

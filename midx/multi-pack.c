@@ -319,9 +319,12 @@ static void fill_result(struct writing *w, const struct pack_midx *midx)
 }
 
 /*
- * Keep the multi-pack-index on disk. Remove what it has replaced, if another
- * process left this behind, and a bitmap index that was not asked for. Returns
- * 0 or a negative error code.
+ * Keep the multi-pack-index that is on disk. Remove two kinds of files:
+ * - Older files that this multi-pack-index has replaced. The process that wrote
+ *   the multi-pack-index may have left them behind.
+ * - The bitmap index of this multi-pack-index, if the caller wants none.
+ *
+ * Returns 0 or a negative error code.
  */
 static int keep(struct writing *w)
 {

@@ -36,9 +36,11 @@ static struct pack_path *sort_paths(const struct odb *odb)
 }
 
 /*
- * Sets the error for a pack that the snapshot lacks. `path` is the path of the
- * pack's files up to the suffix. `name` is the pack's name of `len` bytes.
- * Returns ERR_MISSING, or ERR_NOMEM.
+ * Sets the error for a pack that the multi-pack-index `om` names, and that is
+ * not among the packs of the snapshot (the packs that were found when the
+ * object database was opened). `path` is the path of the pack's files up to the
+ * suffix. `name` is the pack's name of `len` bytes. Returns ERR_MISSING, or
+ * ERR_NOMEM.
  */
 static int lacks_pack(const struct odb_midx *om, struct buf *path,
 		      const char *name, size_t len, struct error *err)

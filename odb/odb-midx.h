@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The multi-pack-indexes of a snapshot, and how their positions correspond to
- * positions of the snapshot.
+ * The multi-pack-indexes of a snapshot (struct odb: the packs that were found
+ * when the object database was opened). For each multi-pack-index, two arrays
+ * convert its numbers of packs and its positions of objects to those of the
+ * snapshot.
  *
  * A pack directory has either one file or a chain of files, called layers
  * (technical/multi-pack-index). No layer contains packs or objects of the

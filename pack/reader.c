@@ -255,9 +255,12 @@ static int read_stored(struct pack_reader *r, struct pack *pack,
 }
 
 /*
- * Sets *size to the size of a delta's result. Verifies the size as far as
- * possible without applying the delta. Each byte of a delta can only yield one
- * byte, or a copy of bytes of the base. Returns 0 or ERR_CORRUPT.
+ * Sets *size to the size of the object that a delta makes. Verifies the size as
+ * far as possible without applying the delta: a size is refused if a delta of
+ * this length cannot make so many bytes. A byte of a delta adds at most one of
+ * two things to the object: one literal byte, or one copy. A copy has at most
+ * DELTA_COPY_MAX bytes, and at most the bytes of the base. Also verifies that
+ * the delta is for a base of base_len bytes. Returns 0 or ERR_CORRUPT.
  */
 static int result_size(uint64_t *size, const struct pack *pack,
 		       const struct chain_link *link, const uint8_t *delta,

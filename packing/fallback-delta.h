@@ -47,21 +47,22 @@ int fallback_deltas_init(struct fallback_deltas *r, struct packing_items *items,
 void fallback_deltas_release(struct fallback_deltas *r);
 
 /*
- * Make a planned item a delta against the base of its pair. The delta may have
- * at most max_len bytes, including 20 bytes for the id of the base. If the base
- * is not among the items, an external item (an item that is not written) is
- * appended for it, and pair->base is set to this item. If the delta is too
- * long, or an object cannot be read, the item does not change. Returns 0 or
- * ERR_NOMEM.
+ * Make the item pair->item, an object to send, a delta against the object
+ * pair->old. The delta may have at most max_len bytes, including 20 bytes for
+ * the id of the base. If pair->old is not among the items (pair->base is
+ * PACKING_NO_ITEM), an external item (an item that is a base and is not
+ * written) is appended for it, and pair->base is set to this item. If the delta
+ * is too long, or an object cannot be read, the item does not change. Returns 0
+ * or ERR_NOMEM.
  */
 int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 			uint64_t max_len);
 
 /*
- * Make deltas of planned items that would be sent whole, against the older
- * versions in found->versions. A kept delta (one that a repack has stored
- * beside a pack) is used as it is stored. A new delta is used if it has at most
- * half the object's size. Returns 0 or ERR_NOMEM.
+ * Make deltas of the items (objects to send) that would be sent whole, against
+ * the older versions in found->versions. A kept delta (one that a repack has
+ * stored beside a pack) is used as it is stored. A new delta is used if it has
+ * at most half the object's size. Returns 0 or ERR_NOMEM.
  *
  * `sent` has the bits of the objects that were copied in spans (runs of stored
  * entries). If the receiver does not have the base of a kept delta, the delta
@@ -107,22 +108,22 @@ struct fallback_chains_options {
 };
 
 /*
- * Set `retry` of planned items whose stored deltas cannot be copied because
- * their bases are not sent. Without a new delta, such an item would be sent
- * whole. With `retry`, the delta search may also compare the item with other
- * items of its pack. An item is marked only if another item has the same type
- * and name hash, because a search would rarely succeed otherwise. Call this
- * function before fallback_chains_make(). Returns 0 or ERR_NOMEM.
+ * Set `retry` of items (objects to send) whose stored deltas cannot be copied
+ * because their bases are not sent. Without a new delta, such an item would be
+ * sent whole. With `retry`, the delta search may also compare the item with
+ * other items of its pack. An item is marked only if another item has the same
+ * type and name hash, because a search would rarely succeed otherwise. Call
+ * this function before fallback_chains_make(). Returns 0 or ERR_NOMEM.
  */
 int fallback_chains_retry(struct packing_items *items,
 			  const struct packs *packs, struct error *err);
 
 /*
- * Make new deltas of the planned items whose stored base is not sent (orphans).
- * The new base is the next object up the delta chain that is an item or that
- * is_base() allows. The search up the chain may meet an object that it has met
- * before, in the chain of an earlier orphan. In this case the earlier orphan
- * becomes the base.
+ * Make new deltas of orphans: items (objects to send) that are stored as
+ * deltas, and whose stored base is not sent. The new base is the next object up
+ * the delta chain that is an item or that is_base() allows. The search up the
+ * chain may meet an object that it has met before, in the chain of an earlier
+ * orphan. In this case the earlier orphan becomes the base.
  *
  * A delta is kept if it has at most half of the object's size. If the delta
  * search may find a better delta (`retry`), the limit is a sixteenth of the

@@ -138,9 +138,13 @@ struct adding {
 };
 
 /*
- * Visits an object of a wanted tree. Appends the object as an external delta
- * base if it is sent as a copy of stored bytes, and an item that will be
- * deflated anew has the same key.
+ * Visits an object of a wanted tree. Appends the object to a->items as an
+ * external delta base (an item that is only a base and is not written) if two
+ * conditions are met:
+ * - The new pack gets the object as a copy of stored bytes (a->is_sent).
+ * - An item that will be deflated anew has the same key, computed from type and
+ *   name hash (kind_of()). So the two are probably similar, and the item may
+ *   become a delta of the object.
  */
 static int add_sent(void *ctx, uint32_t obj_pos, enum object_type type,
 		    const char *path, size_t path_len, struct error *err)

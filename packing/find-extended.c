@@ -190,8 +190,12 @@ static int load_tips(struct extending *x, const struct prepared_wants_of *of,
 
 /*
  * Set f->content, the content to send, to that of a prepared answer (a stored
- * response). Also prepare the walk of the new history: set x->tips, the tips of
- * the walk, and x->unreached, the wants of the answer that the walk must reach.
+ * response). Also prepare the walk of the new history. The walk starts at
+ * x->tips: the wants of the clone that are not wants of the answer.
+ * x->unreached has the wants of the answer that are not wants of the clone. The
+ * answer can be sent only if walk_new() or walk_old() reaches all of these,
+ * because only then the clone needs everything that the answer has.
+ *
  * Returns 0 or a negative error code.
  */
 static int take_answer(struct extending *x, const struct prepared_wants_of *of,

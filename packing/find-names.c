@@ -7,8 +7,10 @@
 #include "deltas/names.h"
 
 /*
- * Returns whether the delta search would have something to compare: an item
- * that is deflated again, or items from different packs.
+ * Returns whether the items need name hashes. Name hashes tell the delta search
+ * which objects to compare. The search compares objects only if an object is
+ * sent whole and deflated anew, or if the objects come from different packs.
+ * Objects of one pack were already compared when the pack was made.
  */
 static bool wants_names(const struct packing_items *items)
 {

@@ -7,10 +7,11 @@
  * the receiver itself has said that it is not shallow. For a bundle, or a pack
  * for a push, this is not known.
  *
- * A bitmap query does not find all objects of the receiver. For a recent commit
- * that no bitmap contains, the query may not read the trees. So it misses
- * versions of files that only such commits have. Finding all these versions
- * would cost more than most fetches, so only some are found here.
+ * A bitmap query does not find all objects of the receiver. If no bitmap
+ * contains a recent commit of the receiver, the query does not always read the
+ * trees of this commit. So the query misses versions of files that are only in
+ * such commits. Finding all these versions would cost more than most fetches,
+ * so only some are found here.
  */
 #include "packing/find-parts.h"
 #include "trees/treediff.h"

@@ -90,9 +90,10 @@ static int list_few(struct tagging *t)
 }
 
 /*
- * Set t->few to the objects that the prepared answer found->near lacks, and
- * t->along to the tags that this answer sends with include-tag. Returns 0 or
- * ERR_NOMEM.
+ * found->near is a prepared answer (stored response) to a similar request, and
+ * most of its objects are sent. Set t->few to the sent objects that found->near
+ * lacks. Set t->along to the tags that found->near sends to clients with
+ * include-tag. Returns 0 or ERR_NOMEM.
  */
 static int list_near(struct tagging *t)
 {

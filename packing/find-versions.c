@@ -159,9 +159,11 @@ struct versions {
 	/* whether bytes_max is more than BYTES_MAX */
 	bool is_more;
 	/*
-	 * The least number of stored bytes that a new delta may replace. The
-	 * limit does not apply to orphans (deltas whose base is not sent),
-	 * whose stored bytes cannot be sent.
+	 * A new delta is made for an object only if the object has at least
+	 * this number of stored bytes. A smaller object gets no new delta,
+	 * because the delta would save little. The limit does not apply to
+	 * orphans (deltas whose base is not sent): an orphan cannot be sent as
+	 * it is stored.
 	 */
 	uint64_t stored_min;
 	/* Owned: indexes into found->objects, sorted by obj_pos. */
@@ -480,9 +482,10 @@ static int note_targets(struct versions *v)
 }
 
 /*
- * Find kept deltas of objects that have no older version at their path, for
- * instance because a file was renamed. Either the objects to send or the kept
- * deltas are visited, whichever are fewer.
+ * Find kept deltas (deltas that a repack has stored beside a pack) of objects
+ * that have no older version at their path. An example is a file that was
+ * renamed. The function visits either the objects to send or the kept deltas,
+ * whichever are fewer.
  */
 static int note_unpaired(struct versions *v, struct error *err)
 {
@@ -498,10 +501,12 @@ static int note_unpaired(struct versions *v, struct error *err)
 /* ---- choosing */
 
 /*
- * Withhold a candidate from being copied: move it from `packed` to the end of
- * `objects`, unless it is in `objects` already. Append the candidate and its
- * delta base, a version that the receiver has or gets, to f->versions. Returns
- * 0 or ERR_NOMEM.
+ * Make sure that a candidate is not copied as it is stored. The candidate is
+ * still sent, but as a new delta or as its kept delta. Append the candidate to
+ * f->objects, unless it is there already. (A candidate that was in f->packed
+ * has been removed from this set when it became a candidate.) Append the
+ * candidate and its delta base to f->versions. The base is a version that the
+ * receiver has or gets. Returns 0 or ERR_NOMEM.
  */
 static int withhold(struct found *f, const struct candidate *c)
 {

@@ -463,10 +463,15 @@ static int find_by_preparation(struct finding *g, struct error *err)
 }
 
 /*
- * The receiver may have offered to get a pack from another place. If no
- * prepared answer (stored response) is used, tell the receiver now that no pack
- * is left out. The message is part of the response's beginning, and progress
- * can be sent only afterwards. Returns 0 or the error of tell().
+ * Called if no prepared answer (stored response) is used. The receiver may have
+ * offered to download a whole pack from another place (packfile-uris). Tell the
+ * receiver that there is no such pack: the response itself contains all
+ * objects. This message must be at the beginning of the response, and progress
+ * can be sent only after it. So the message is sent before the search for
+ * objects.
+ *
+ * If the receiver can get single objects from another place (e->nr), nothing is
+ * done here. Returns 0 or the error of tell().
  */
 static int tell_none(struct finding *g, struct error *err)
 {

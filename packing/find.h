@@ -303,9 +303,9 @@ int found_newest(uint32_t *out, size_t *out_nr, size_t max,
 		 struct error *err);
 
 /*
- * Find name hashes of planned items that have none, if some of the items could
- * become deltas. Name hashes come from a bitmap index, or else from the trees
- * among the items. Returns 0 or a negative error code.
+ * Find name hashes of items (objects to send) that have none, if the delta
+ * search needs them. Name hashes come from a bitmap index, or else from the
+ * trees among the items. Returns 0 or a negative error code.
  */
 int found_name_items(const struct found *found, struct packing_items *items,
 		     struct error *err);
@@ -320,8 +320,8 @@ bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
  * - Older versions (found->versions). An older version is not appended if its
  *   newer version has already become a delta.
  * - Trees and blobs of boundary commits, which the receiver has. Such an object
- *   is appended if it has the same type and name hash as a planned item that is
- *   stored whole or will be deflated anew.
+ *   is appended if it has the same type and name hash as an item to write that
+ *   is stored whole or will be deflated anew.
  *
  * An object that is itself an item to write is not appended. Returns 0 or a
  * negative error code.

@@ -236,20 +236,22 @@ static int make_chain_deltas(struct send *s, struct error *err)
 }
 
 /*
- * Make deltas for objects whose stored form cannot be sent. Their bases are
- * older versions that the receiver has, or other objects of their stored delta
- * chains.
+ * Make deltas, without a search, for objects whose stored form cannot be sent.
+ * The base of such a delta is an older version that the receiver has, or
+ * another object of the stored delta chain.
  *
  * Deltas from stored chains are also made if no delta search follows, because
  * such a delta costs less than deflating the object whole. Without these
  * deltas, a clone of depth 1 of a tree with many similar files would send each
  * file whole.
  *
- * If a delta search follows, also add objects of the receiver as bases. With a
- * shallow boundary, many of these bases are useful, so they are added first. An
- * item with such a possible base then waits for the delta search, and gets no
- * delta from its stored chain. Without a shallow boundary, the bases are added
- * at the end, when only few items still need a base.
+ * If a delta search follows, this function also appends objects of the receiver
+ * to the list of items. These items are not sent: the delta search may use them
+ * as bases. With a shallow boundary, many of these bases are useful, so they
+ * are added first. An item with such a possible base then waits for the delta
+ * search, and gets no delta from its stored chain here. Without a shallow
+ * boundary, the bases are added at the end, when only few items still need a
+ * base.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {

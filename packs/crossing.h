@@ -30,12 +30,13 @@ struct crossing_report {
 };
 
 /*
- * Count deltas in all packs of walk->odb. `found` is the result of
- * walk_enumerate() for all references, made with the option keep_lists. Without
- * pack.island all numbers are 0, and no pack is read. A reference to a missing
- * object is ignored, and need not be among the tips of `found`. The cost is the
- * marking of islands, and a look at the header of each packed object. Returns 0
- * or a negative error code.
+ * Count the deltas in all packs of walk->odb, and those of them that cross an
+ * island. `found` is the result of walk_enumerate() for all references, made
+ * with the option keep_lists. If pack.island is not set, no pack is read, and
+ * all numbers in *report are 0. A reference to a missing object is ignored, and
+ * need not be among the tips of `found`. Cost: the islands of all objects are
+ * marked, and the header of each packed object is read. Returns 0 or a negative
+ * error code.
  */
 int crossing_count(struct crossing_report *report, struct walk *walk,
 		   const struct walk_result *found, struct refs *refs,

@@ -29,9 +29,10 @@ struct named_packs {
 int named_packs_add(struct named_packs *names, const char *name);
 
 /*
- * Add the name of a pack as the field `name` of struct pack has it, without an
- * extension. If this name ends with ".pack", nothing is removed: the files of
- * the pack "a.pack" are "a.pack.pack" and "a.pack.idx". Returns 0 or ERR_NOMEM.
+ * Add the name of a pack, without an extension, as in the field `name` of
+ * struct pack. If `name` ends with ".pack", this ending is a part of the name:
+ * the pack with the name "a.pack" has the files "a.pack.pack" and "a.pack.idx".
+ * Returns 0 or ERR_NOMEM.
  */
 int named_packs_add_name(struct named_packs *names, const char *name);
 void named_packs_release(struct named_packs *names);

@@ -184,9 +184,13 @@ static int verify_found(const struct preparing *p,
 
 /*
  * Check the answer to one request. `objects`: the objects of the answer.
- * Returns 1 if the answer is right, 0 if not, or a negative error code. If the
- * request has several wants, and references no longer name all of them, the
- * answer cannot be checked: the result is then 1.
+ * Returns 1 if the answer is right, 0 if not, or a negative error code.
+ *
+ * For a request with several wants, the file has only a hash of the wants. The
+ * wants are known only if the request is still in p->list: the requests that
+ * are made from the present references. If the request is not in p->list,
+ * because a reference has changed, the answer cannot be checked, and the result
+ * is 1.
  */
 static int verify_request(const struct preparing *p,
 			  const struct prepared_answer *answer,

@@ -111,10 +111,14 @@ int plan_cache_send(struct plan_cache *cache, struct plan_entry **used,
 		    struct error *err);
 
 /*
- * Works like plan_cache_send(), with two preconditions. First, no other request
- * uses the snapshot question->odb, so question->owner is NULL. Second, after
- * the call, the sink needs none of the bytes that it got. Marks the packs of
- * the snapshot as pinned. The caller has no entry to release.
+ * Works like plan_cache_send(), for a snapshot of the packs that only this
+ * request uses. There are two preconditions. First, no other request uses the
+ * snapshot question->odb, and question->owner is NULL. Second, after the call,
+ * the sink needs none of the bytes that it got.
+ *
+ * Marks the packs of the snapshot as pinned: they stay open until the response
+ * was sent (struct pack). Releases the entry of the plan, so the caller has no
+ * entry to release.
  */
 int plan_cache_send_alone(struct plan_cache *cache,
 			  const struct plan_question *question,

@@ -80,8 +80,10 @@ enum slot_kind {
 
 /*
  * The file "keys" has a slot for each plan that was made but not stored. A slot
- * is ignored after this number of seconds: ASKED_SECONDS if a second request
- * may store the plan, REFUSED_SECONDS if it cannot be stored.
+ * is valid for this number of seconds. ASKED_SECONDS is for a plan that was
+ * made once (SLOT_ASKED): if a second request for the same pack comes within
+ * this time, the plan is stored. REFUSED_SECONDS is for a plan that cannot be
+ * stored (SLOT_REFUSED).
  */
 #define ASKED_SECONDS 3600
 #define REFUSED_SECONDS 60

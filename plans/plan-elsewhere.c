@@ -39,10 +39,11 @@ static int tell(void *ctx, const bool *left_out, const struct oid *pack,
 	struct plan_elsewhere *e = ctx;
 
 	/*
-	 * `pack` is left out of the sent pack, and the plan must contain its
-	 * length. The length is known only if `pack` is the pack about which
-	 * packing_send() has asked last. Otherwise the plan stays incomplete
-	 * and is not used.
+	 * `pack` is a pack that the client gets from another place, so the
+	 * objects of `pack` are not sent. The plan must contain the length of
+	 * `pack`. This function gets no length. The length is known only if the
+	 * last call of has_pack() was about `pack`. Otherwise the plan stays
+	 * incomplete and is not used.
 	 */
 	if (pack && oid_equal(pack, &e->asked)) {
 		e->absent->pack = *pack;

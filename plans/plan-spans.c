@@ -54,8 +54,9 @@ static int put_file(void *ctx, const struct sys_file_span *span,
 }
 
 /*
- * Returns a descriptor of the pack in whose map the `len` bytes at `bytes` are.
- * Returns -1 if there is no such pack, or if its file cannot be opened.
+ * Returns a descriptor of the pack whose memory map contains the `len` bytes at
+ * `bytes`. Returns -1 if there is no such pack, or if its file cannot be
+ * opened.
  */
 static int descriptor(struct plan_span_sink *s, const uint8_t *bytes,
 		      size_t len)

@@ -19,8 +19,8 @@
 #include "pack/writer.h"
 
 /*
- * Finds the pack of the snapshot in whose map the `len` bytes at `bytes` are.
- * *number is the number of the pack in odb->packs. On input, *number is a
+ * Finds the pack whose memory map contains the `len` bytes at `bytes`. Sets
+ * *number to the index of this pack in odb->packs. On input, *number is a
  * guess, for example the result of the last call; any value is allowed. Returns
  * false if no pack has the bytes. Cost: O(packs) after a wrong guess.
  */

@@ -82,10 +82,12 @@ uint64_t plan_pack_len(const struct plan *plan);
 size_t plan_size(const struct plan *plan);
 
 /*
- * Sends the pack of a plan to a sink. If the sink has put_pinned(), it gets
- * spans and long literals by put_pinned(), without a copy. So the packs and the
- * plan must live until the sink has used these bytes. Returns 0 or the error of
- * the sink.
+ * Sends the pack of a plan to a sink. A plan consists of spans (ranges of bytes
+ * in existing packs) and literals (bytes that are stored in the plan). If the
+ * sink has put_pinned(), this function passes spans and long literals to
+ * put_pinned(), without copying them. The sink may use these bytes after the
+ * call. So the packs and the plan must live until the sink has used the bytes.
+ * Returns 0 or the error of the sink.
  */
 int plan_send(const struct plan *plan, const struct pack_sink *sink,
 	      struct error *err);

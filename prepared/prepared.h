@@ -135,9 +135,12 @@ struct prepared_tree {
 	 */
 	const struct prepared_place *places;
 	/*
-	 * Hash by which a reader detects a wrong order of the pack. The hash
-	 * covers index positions, a be32 each, in the order of the pack: those
-	 * of all objects of each run, and of the object after each run.
+	 * Hash by which a reader detects a wrong order of the pack (a wrong
+	 * .rev file). A run is a range of consecutive objects of the pack that
+	 * is sent as it is stored. For each run, the hash covers the index
+	 * positions (a be32 each) of all objects in the run and of the object
+	 * after the run, in the order of the pack. The object after the run
+	 * shows where the last object of the run ends.
 	 */
 	struct oid order;
 	/*

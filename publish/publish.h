@@ -68,9 +68,10 @@ int publish_open_place(char **place, const struct repo *repo,
 /*
  * Bring the directory of a repository's published files up to date.
  * config->dir, its parent directory, must be set and must exist. If the
- * repository has no prepared answers, all published files retire. A new file
- * gets its name when it is complete, and is made durable like packs of the
- * repository.
+ * repository has no prepared answers, all published files retire: they are not
+ * offered to clients any more, and are removed after the grace period
+ * gitreach.publishExpire. A new file gets its name when it is complete, and is
+ * made durable like packs of the repository.
  *
  * Returns 0 or a negative error code. ERR_UNSUPPORTED: the repository belongs
  * to a fork network. ERR_MISSING: config->dir does not exist. ERR_DENIED:

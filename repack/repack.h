@@ -25,9 +25,11 @@
  * How unreachable objects are handled. Without -d, no pack is removed, and only
  * REPACK_CRUFT has an effect.
  *
- * With -d and a filter, no packed object is lost. If a pack is removed, some of
- * its unreachable objects may be neither made loose nor put into another pack.
- * These objects are put into the packs of objects that do not pass the filter.
+ * With -d and a filter, no packed object is lost. When a pack is removed, the
+ * values below decide which of its unreachable objects are made loose or put
+ * into the new pack or a cruft pack. Without a filter, the other unreachable
+ * objects of the pack are lost. With a filter, they are put into the packs of
+ * objects that do not pass the filter.
  */
 enum repack_unreachable {
 	/* -a: unreachable objects are removed with their packs */

@@ -12,7 +12,7 @@
  * too, whatever their age: a client may be about to make the recent object
  * reachable.
  *
- * One thread.
+ * For use by one thread.
  */
 #ifndef REPACK_UNREACHABLE_H
 #define REPACK_UNREACHABLE_H
