@@ -617,8 +617,11 @@ static int prove(struct stored_copy *copy, const struct generation_place *probe,
 }
 
 /*
- * Brings the copy to *g. The record of *g was read from the store just now, so
- * the store has this generation: stored_copy_is_doubted() becomes false.
+ * Brings the copy to the generation *g, whose record was just read from the
+ * store. So the store certainly has this generation. If the copy reaches *g,
+ * stored_copy_is_doubted() becomes false: there is no doubt any more whether
+ * the store has the generation of the copy. Returns 0 or a negative error code.
+ * After an error, stored_copy_is_doubted() does not change.
  */
 static int advance_to_read(struct stored_copy *copy, const struct generation *g,
 			   struct error *err)

@@ -3,13 +3,17 @@
  * The cache directory of a node: a machine that serves repositories of a store.
  *
  *	<dir>/store               the store (copies/marker.h)
- *	<dir>/file/...            files of generations (stored/cache.h)
+ *	<dir>/file/...            cached files of repositories
+ *	                          (stored/cache.h)
  *	<dir>/repo/<path>/_       the local copy of a repository (copies/copy.h)
  *	<dir>/tmp/<name>          copies that are being made or removed
  *	<dir>/locks               locks, see sys/rangelock.h
  *	<dir>/counts-1            counters (stored/counts.h)
- *	<dir>/probed              empty: the store has passed the probe
- *	<dir>/relay               the socket file of a relay (copies/relay.h)
+ *	<dir>/probed              an empty file; exists if store_probe() has
+ *	                          found that the store keeps its promises
+ *	                          (store/probe.h)
+ *	<dir>/relay               the socket file of the process that sends the
+ *	                          requests of this node (copies/relay.h)
  *
  * <path> is the name of the repository, quoted as in generations/names.h. So
  * the copy of "a/b" is not in the directory of the copy of "a".

@@ -12,14 +12,17 @@
  *	                          are no packs (a chain before its layers)
  *	stored_refresh_tidy       removes old packs (indexes first) and old
  *	                          reftables
- *	(the marker is replaced)
+ *	(then the caller replaces the marker, the file that says which
+ *	generation the copy has)
  *
  * During the refresh, a reader sees either the old refs or the new ones, with
  * all their objects. This is like a push and a repack while others read. If the
- * process is killed, the old marker stays. The functions may then be called
- * again for the same or a newer generation.
+ * process is killed before the marker is replaced, the marker still names the
+ * old generation. The functions may then be called again for the same or a
+ * newer generation.
  *
- * The caller has the lock CHANGE of the copy.
+ * The caller holds the lock CHANGE of the copy, so no other process changes the
+ * copy (copies/node.h).
  */
 #ifndef COPIES_REFRESH_H
 #define COPIES_REFRESH_H

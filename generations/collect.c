@@ -278,10 +278,17 @@ static void window_release(struct window *w)
 }
 
 /*
- * Handles one record: keeps the files of a live record, adds a record that is
- * not live to c->olds, and ignores a retired record. On entry, *is_live says
- * whether this record is live. On return, *is_live says whether the next older
- * record is live. Returns 0, STORE_UNAVAILABLE or a negative error code.
+ * Handles one record. There are three kinds of records:
+ * - A live record: its generation is the newest one, or was the newest one
+ *   within the grace period. The files of the record are kept.
+ * - A record that is not live, but still has its content. It is added to
+ *   c->olds, the list of records to retire.
+ * - A retired record. An earlier garbage collection has removed its content. It
+ *   is ignored.
+ *
+ * On entry, *is_live says whether this record is live. On return, *is_live says
+ * whether the next older record is live. Returns 0, STORE_UNAVAILABLE or a
+ * negative error code.
  */
 static int note_record(struct collection *c, bool *is_live,
 		       const struct reading *r)
@@ -478,8 +485,11 @@ int generation_collect(struct generation_garbage *out,
 	generation_release(&newest);
 	/*
 	 * Search for the newest record again, because records must be read
-	 * after the store was asked for its time: a file that is old at that
-	 * time then has its record already, or never gets one.
+	 * after the store was asked for its time. The record that names a file
+	 * is made soon after the file is written. So if a file was older than
+	 * the grace period at the time that the store has told, there are two
+	 * cases: a record that names the file exists already and is read now,
+	 * or no record will ever name the file.
 	 */
 	if (!ret)
 		ret = generation_newest(&newest, place, number, err);

@@ -181,8 +181,14 @@ static int run_upload(void *ctx, unsigned thread_nr, size_t nr,
 }
 
 /*
- * Writes the files and the hint in parallel, and checks that the store has
- * `known`. Returns 0, GENERATION_LOST if the store does not have `known`,
+ * Writes the files of a change in parallel. At the same time, does two more
+ * things:
+ * - If u->hint is not 0, writes this number into the hint, the file in the
+ *   store that tells a search for the newest record where to start.
+ * - If u->known is not NULL, checks that the store still has this generation,
+ *   from which the change was made.
+ *
+ * Returns 0, GENERATION_LOST if the store does not have u->known,
  * GENERATION_STORE_DOWN, or a negative error code.
  */
 static int upload(struct upload *u, struct error *err)

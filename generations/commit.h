@@ -43,9 +43,10 @@ int commit_upload(const struct generation_change *change,
 		  struct error *err);
 
 /*
- * Makes the next generation from `nr` (> 0) changes, whose files are written
- * already. Afterwards, each member has its `result`. *base is used and replaced
- * as in generation_commit().
+ * Makes the next generation from the changes of `nr` (> 0) members, one change
+ * for each member. The files of the changes are written already. Afterwards,
+ * the field `result` of each member is set. *base is used and replaced as in
+ * generation_commit().
  */
 void commit_make(struct generation *base, const struct generation_place *place,
 		 struct commit_member *const *members, size_t nr);

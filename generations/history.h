@@ -125,17 +125,19 @@ int generation_is_newest(bool *out, const struct generation_place *place,
 			 uint64_t number, struct error *err);
 
 /*
- * Finds out whether the store still has record `known`, of which only the
- * number, the parent and the token are used. A store that was emptied or
- * restored from a backup may lack the record, or have another record with the
- * same number.
+ * Finds out whether the store still has the record of the generation `known`.
+ * Only the number, the parent and the token of `known` are used. The token is a
+ * random number that is different for each try to make a record. A store that
+ * was emptied or restored from a backup may lack the record, or have another
+ * record with the same number.
  *
- * Returns 0 if the store has the record, even if it was retired meanwhile.
- * Returns STORE_ABSENT, with the reason in *err, if the store does not have it.
- * Returns STORE_UNAVAILABLE or a negative error code if the store cannot tell.
- * Sends one request for the first bytes of the record. If these bytes are not
- * those of `known`, sends a second request for the whole record, which may be a
- * retired one.
+ * Returns 0 if the store has the record. This is also the result if a garbage
+ * collection has meanwhile retired the record (replaced it by a record of the
+ * same name without content). Returns STORE_ABSENT, with the reason in *err, if
+ * the store does not have it. Returns STORE_UNAVAILABLE or a negative error
+ * code if the store cannot tell. Sends one request for the first bytes of the
+ * record. If these bytes are not those of `known`, sends a second request for
+ * the whole record, which may be a retired one.
  */
 int generation_prove(const struct generation_place *place,
 		     const struct generation *known, struct error *err);

@@ -140,9 +140,10 @@ int generation_print(struct buf *out, uint8_t *sha256,
 		     const struct generation *g, struct error *err);
 
 /*
- * Appends the first lines of a record that is not retired: the number, the
- * parent and the token. No two records have the same first lines. Returns 0 or
- * ERR_NOMEM.
+ * Appends the first lines of the record of *g: the number, the parent and the
+ * token. The token is a random number that is different for each try to make a
+ * record. So no two records have the same first lines. The record must not be
+ * retired (replaced by a record without content). Returns 0 or ERR_NOMEM.
  */
 int generation_print_head(struct buf *out, const struct generation *g);
 

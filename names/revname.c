@@ -662,9 +662,10 @@ static const char *find_colon(const char *name)
 
 /*
  * Returns the colon between a revision and a path, or NULL if there is none. As
- * in stock Git, the colon in "main^{tree}:a}" does not start a path: the "}" at
- * the end closes the brace of "^{", so the name means the tree of main. The
- * same is true if suffixes follow: "main^{commit}:a}~1".
+ * in stock Git, the colon in "main^{tree}:a}" does not start a path: the name
+ * ends with "}", so all text from "^{" on is a suffix, and the name means the
+ * tree of main (find_peel()). The same is true if further suffixes follow:
+ * "main^{commit}:a}~1".
  */
 static const char *path_colon(const char *name)
 {

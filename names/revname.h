@@ -114,9 +114,10 @@ size_t revname_rev_len(const char *name);
 
 /*
  * Returns a pointer to <path> in a name <rev>:<path>, or NULL if the name has
- * another form. As in stock Git, the colon in "main^{tree}:a}" starts no path:
- * the "}" at the end closes the brace of "^{", so the name means the tree of
- * main.
+ * another form. There is one exception, as in stock Git: if a name ends with
+ * "}", all text from the last "^{" on is a suffix, and a colon in a suffix
+ * starts no path. The type in the suffix ends at the first "}", and the rest of
+ * the suffix is ignored. So "main^{tree}:a}" means the same as "main^{tree}".
  */
 const char *revname_path(const char *name);
 

@@ -286,9 +286,11 @@ static int starts_before(struct reftable_iter *it, uint64_t off,
 }
 
 /*
- * Finds the block for a key in a table without an index: opens the last block
- * that starts before the key, or the first block. Returns 1 with the block
- * open, 0 if the table has no such section, or a negative error code.
+ * A reftable has one section of blocks for each type of record: refs, objects
+ * and logs. Finds the block for a key in the section of type it->type, if this
+ * section has no index. Opens the last block of the section that starts before
+ * the key, or the first block. Returns 1 with the block open, 0 if the table
+ * has no section of this type, or a negative error code.
  */
 static int walk_blocks(struct reftable_iter *it, const char *key,
 		       size_t key_len, struct error *err)

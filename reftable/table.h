@@ -41,7 +41,7 @@ void reftable_close(struct reftable *table);
 
 /*
  * Sets *off to the offset of the section of refs, reflogs or objects. Returns
- * false if the table has no such section.
+ * false if the table has no section of this type.
  */
 bool reftable_section(const struct reftable *table,
 		      enum reftable_block_type type, uint64_t *off);

@@ -185,9 +185,11 @@ int repo_check_quarantine(const struct repo *repo, struct error *err);
 #define REPO_COPY_MARKER "store-copy"
 
 /*
- * Refuses to change a local copy of a repository in a store. The next refresh
- * would take the change back, or the repository in the store would miss
- * objects. `what` is the operation in the message, e.g. "repack". Returns 0 if
+ * Refuses to change a local copy of a repository in a store. A change of the
+ * copy would not get into the store. So the next refresh of the copy would undo
+ * the change. And if an object were written only to the copy, a later push
+ * could use this object, and the repository in the store would then lack the
+ * object. `what` is the operation in the message, e.g. "repack". Returns 0 if
  * the repository is no copy, ERR_DENIED if it is, ERR_IO if it is unknown
  * whether the repository is a copy, or ERR_NOMEM. A copy has its refs in
  * tables. So the cost is one system call if refs are tables, and none

@@ -212,8 +212,9 @@ int filestore_read(struct filestore *store, struct filestore_info *info,
 
 /*
  * Appends the content of a file of at most `max` bytes to *out. If somebody
- * replaces the file during the read, the new file is read, up to five times.
- * Returns 0, ERR_CORRUPT if the file is longer than `max`, or another result of
+ * replaces the file during the read, the read starts again with the new file.
+ * If this happens in five reads, returns STORE_UNAVAILABLE. Otherwise returns
+ * 0, ERR_CORRUPT if the file is longer than `max`, or another result of
  * filestore_read() except STORE_CONFLICT. After a nonzero result, *out is
  * unchanged.
  */

@@ -175,9 +175,11 @@ static int read_rest(struct s3 *s3, struct reading *r, enum s3_verdict *verdict)
 }
 
 /*
- * Checks a final answer. Returns 0 if the sink has all bytes of the range,
- * STORE_CONFLICT if the file has changed since the first answer, STORE_ABSENT,
- * or a negative error code.
+ * Checks the last answer of a read. A read may take several requests: if the
+ * store fails for a moment, the rest of the range is requested again. An answer
+ * is the last one if another request would not help (S3_FINAL). Returns 0 if
+ * the sink has all bytes of the range, STORE_CONFLICT if the file has changed
+ * since the first answer, STORE_ABSENT, or a negative error code.
  */
 static int finish_reading(struct reading *r)
 {

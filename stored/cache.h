@@ -117,9 +117,11 @@ uint64_t stored_cache_drop(struct stored_cache *cache,
 uint64_t stored_cache_downloaded(const struct stored_cache *cache);
 
 /*
- * Sets *bytes to the sum of the sizes of all files in the cache. Removes files
- * that no repository has and that are older than STORED_CACHE_AGE, also those
- * whose download was not completed. Returns 0 or a negative error code.
+ * Removes each file that is older than STORED_CACHE_AGE and is in no local copy
+ * of a repository (a copy has hard links to files of the cache). A file whose
+ * download was not completed is removed at the same age. Sets *bytes to the
+ * total size of the files that stay in the cache. Returns 0 or a negative error
+ * code.
  */
 int stored_cache_sweep(uint64_t *bytes, struct stored_cache *cache,
 		       struct error *err);

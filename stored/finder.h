@@ -40,8 +40,10 @@ struct stored_finder_refs {
 };
 
 /*
- * Finds a ref while a record is made. Works like generation_change.find_ref,
- * with the same arguments and results; `ctx` is a struct stored_finder_refs.
+ * Finds the value of a ref in the tables of the generation `g`. Called while
+ * the record of the next generation is made (a record is the file that lists
+ * what a generation has). Works like generation_change.find_ref, with the same
+ * arguments and results; `ctx` is a struct stored_finder_refs.
  */
 int stored_finder_find(void *ctx, struct buf *value, const struct generation *g,
 		       const char *ref, struct error *err);

@@ -137,11 +137,15 @@ static void choose_bundle(struct gathering *g)
 }
 
 /*
- * Adds missing files to the download tasks: with `from_bundle`, those that are
- * probably in the side bundle g->bundle; otherwise all others. A record lists
- * its side bundle after the files in the bundle, and before the files of later
- * pushes. So a file is probably in the bundle if it is listed before the bundle
- * and a bundle may contain it.
+ * Adds missing files to the download tasks. With `from_bundle`, adds the files
+ * that are probably in the side bundle g->bundle (one file with the content of
+ * many small files). Otherwise adds all other missing files.
+ *
+ * A record lists its side bundle after the files that are in the bundle, and
+ * before the files of later pushes. So a file is probably in the bundle if two
+ * conditions are met: the record lists the file before the bundle, and
+ * stored_side_takes() says that a bundle may contain a file of this size and
+ * kind.
  */
 static void list_tasks(struct gathering *g, bool from_bundle)
 {

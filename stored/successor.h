@@ -68,11 +68,13 @@ struct stored_written {
  * repository does not exist. The call may replace *base by a newer generation.
  *
  * Files of the directory that the base also has are not uploaded again.
- * Exception: reftables are uploaded again, unless the base has one reftable, no
- * updates, and the same refs. All other files of the base are dropped: files
- * that the directory lacks, or has with other content. Without `drops_objects`,
- * changes that other writers made after the base are kept: their packs and refs
- * stay in the new generation.
+ * Exception: reftables are uploaded again, unless three conditions are met. The
+ * base has exactly one reftable. The record of the base has no updates (changes
+ * of refs that are in no reftable yet). And the reftable has the same refs as
+ * the directory. All other files of the base are dropped: files that the
+ * directory lacks, or has with other content. Without `drops_objects`, changes
+ * that other writers made after the base are kept: their packs and refs stay in
+ * the new generation.
  *
  * Returns 0, ERR_DENIED if a change of another writer conflicts with this one,
  * ERR_IO if the store does not answer, or another negative error code. After an

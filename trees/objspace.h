@@ -26,10 +26,13 @@
 struct objspace {
 	const struct odb *odb; /* borrowed */
 	/*
-	 * All packed objects have smaller numbers than packed_nr. packed_nr is
-	 * 0 if the repository replaces objects (git-replace(1)). In that case
-	 * all objects are numbered in the order in which they are met, and are
-	 * read by id.
+	 * If the repository replaces no objects (git-replace(1)), packed
+	 * objects have the numbers below packed_nr, and other objects have
+	 * higher numbers.
+	 *
+	 * If the repository replaces objects, packed_nr is 0. Then all objects,
+	 * packed ones too, are numbered in the order in which they are met, and
+	 * are read by id.
 	 */
 	uint32_t packed_nr;
 	/*
@@ -97,8 +100,8 @@ void objspace_oid(struct oid *out, struct objspace *space, uint32_t obj_pos);
 
 /*
  * Returns a pointer to the id of an object. The pointer is valid until an
- * object gets a new number. No other thread may use the space while the caller
- * uses the pointer.
+ * object without a number gets one, because the array of ids may then move. No
+ * other thread may use the space while the caller uses the pointer.
  */
 const uint8_t *objspace_raw(const struct objspace *space, uint32_t obj_pos);
 

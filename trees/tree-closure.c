@@ -177,8 +177,9 @@ static int prepare_lane(struct lane *lane)
 		return ERR_NOMEM;
 	/*
 	 * A slot of zeros would look as if the id of zeros had been looked up.
-	 * The id of zeros belongs to slot 0 or 1, so these two slots get
-	 * another value.
+	 * The slot of an id depends on the first bytes of the id and on its use
+	 * (is_recent()): for the id of zeros it is slot 0 as a blob, and slot 1
+	 * as a tree. So these two slots get another value.
 	 */
 	memset(lane->recent[0].bytes, 0xff, sizeof(lane->recent[0].bytes));
 	memset(lane->recent[1].bytes, 0xff, sizeof(lane->recent[1].bytes));

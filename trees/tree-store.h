@@ -122,11 +122,17 @@ struct tree {
 	}
 
 /*
- * Makes a store of tree tables. `cache_limit`: maximum number of bytes of the
- * tables that are not in use. The entries in the pool have a limit of the same
- * size. `wants_objects`: the caller asks for the objects of most entries. The
- * store then looks up the ids of new entries many at a time, if the ids have a
- * look-up table. Returns NULL if memory runs out.
+ * Makes a store of tree tables.
+ *
+ * `cache_limit`: maximum number of bytes of the tables that are not in use. If
+ * the pool of tree entries (tree_store_pool()) needs more bytes than this
+ * number, tree_store_trim() empties the pool.
+ *
+ * `wants_objects`: the caller asks for the objects of most entries. If
+ * objspace_accelerate() has made a look-up table for each pack, the store then
+ * looks up the ids of new entries many at a time, which is faster.
+ *
+ * Returns NULL if memory runs out.
  */
 struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 				  bool wants_objects);

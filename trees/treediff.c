@@ -121,12 +121,14 @@ static int append(struct items *list, uint32_t obj_pos, struct place place)
 /*
  * Returns whether an earlier commit has listed this tree, so that the current
  * commit's list leaves the tree out. If not, records that the current commit
- * lists it.
+ * lists it. Here a commit is earlier than another if its `order` is smaller
+ * (treediff_run()), so parents are earlier than their children.
  *
- * The earlier list may lack some objects below the tree. These objects are in
- * lists of even earlier commits. So the union of all lists is complete. Lists
- * of later commits do not count. Otherwise two commits could leave out a tree
- * because of each other's lists, for example when a change was reverted.
+ * The list of the earlier commit may lack some objects below the tree: for the
+ * same reason, it leaves out objects that are in the lists of still earlier
+ * commits. So the union of all lists is complete. Lists of later commits do not
+ * count. Otherwise two commits could leave out a tree because of each other's
+ * lists, for example when a change was reverted.
  */
 static bool is_listed_before(struct treediff *d, uint32_t tree_pos)
 {

@@ -80,12 +80,13 @@ struct depth_limits {
  * Computes the shallow boundary by limits. The walk starts at `from`, and
  * visits no commit that the limits leave out. A visited commit is shallow if
  * the limits leave out one of its parents, or if it is in h->shallow. Every
- * other visited commit is inside.
+ * other visited commit keeps its parents, and is in the set result->inside.
  *
- * The walk does not go from a shallow commit to its parents. Stock Git lists
- * some commits as shallow that are reachable only through shallow commits. But
- * if a client gets a "shallow" line for a commit that the client lacks, the
- * client cannot deepen its history later: "error in object: unshallow <id>".
+ * The walk does not go from a shallow commit to its parents. So it finds no
+ * shallow commits that are reachable only through other shallow commits. Stock
+ * Git also lists some of these, although the client does not get them. If a
+ * client gets a "shallow" line for a commit that it lacks, it cannot deepen its
+ * history later: it fails with "error in object: unshallow <id>".
  *
  * The result may be empty. Returns 0 or a negative error code.
  */

@@ -20,10 +20,10 @@ int filtered_items(struct walk_items *items, struct walk *w,
 
 /*
  * Adds to *set (indexed by obj_pos) the objects that stay in the result even if
- * they do not pass the filter. These are all wants: commits, tags, trees and
- * blobs. The objects that a wanted tag leads to count as wants. If
- * `filter_wants` is true, wants are filtered like other objects, and nothing is
- * added. *set must be initialised. Returns 0 or ERR_NOMEM.
+ * they do not pass the filter. All wants are added: commits, tags, trees and
+ * blobs. If a tag is wanted, the objects that the tag leads to count as wants
+ * too. If `filter_wants` is true, wants are filtered like other objects, and
+ * nothing is added. *set must be initialised. Returns 0 or ERR_NOMEM.
  *
  * A bitmap query uses this set unchanged. A walk filters two kinds of wants
  * after all, as stock Git does, and removes them from the set:

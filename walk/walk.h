@@ -149,12 +149,15 @@ struct walk_options {
 	/* how walk_item.group is computed (object/path-group.h) */
 	enum path_grouping grouping;
 	/*
-	 * The filter of the result; NULL: none. If filter_wants is set, wants
-	 * are filtered like other objects. Otherwise wants pass in any case,
-	 * with one exception, as in stock Git: a want that is also the root
-	 * tree of a listed commit or an entry of an earlier wanted tree is
-	 * filtered. With spare_nested, there is no exception. Not allowed with
+	 * The filter of the result; NULL: none. A filter is not allowed with
 	 * keep_lists.
+	 *
+	 * If filter_wants is set, wants are filtered like other objects. If
+	 * filter_wants is not set, wants are in the result even if they do not
+	 * pass the filter. As in stock Git, two kinds of wants are filtered
+	 * nevertheless: a want that is also the root tree of a listed commit,
+	 * and a want that is also an entry of an earlier wanted tree. If
+	 * spare_nested is set, these wants are not filtered either.
 	 */
 	const struct filter *filter;
 	bool filter_wants;
