@@ -137,9 +137,11 @@ static int read_pressure(const char *path)
 }
 
 /*
- * Adjusts the number of tokens to the pressure of the machine. Does nothing
- * before the time a->adjust_ns. Of all threads of all processes, only one
- * adjusts the number at a time.
+ * Adjusts the number of tokens to the load of the machine. A token is the
+ * permission for one thread to work on an expensive fetch. The load is the
+ * pressure on processors and memory that Linux reports (/proc/pressure). Does
+ * nothing before the time a->adjust_ns. Of all threads of all processes, only
+ * one adjusts the number at a time.
  */
 static void adjust(struct admission *a)
 {

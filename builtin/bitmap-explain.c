@@ -70,9 +70,10 @@ static int add_tips(struct explain *e, struct walk_tips *tips,
 }
 
 /*
- * If --exact is given, load replace refs: the command then works like rev-list,
- * which obeys refs/replace/. A name in the arguments, such as HEAD^, may lead
- * through a replaced object.
+ * If --exact is given, load the replace refs: the command then works like
+ * rev-list, which obeys refs/replace/. Must be called before the names in the
+ * arguments are resolved. The reason: to resolve a name such as HEAD^, a commit
+ * is read, and this commit may be replaced.
  */
 static int load_replaced(struct explain *e, const char **args)
 {

@@ -71,9 +71,10 @@ int builtin_not_ours(const struct error *why);
 
 /*
  * Open the repository of the working directory and environment into env->repo.
- * Uses the repository that is open already, if any. Clears env->config_checks,
- * and checks these variables: a wrong value is an error
- * (builtin/config-check.h). Returns 0, or prints "fatal: ..." and returns 128.
+ * Uses the repository that is open already, if any. Checks the configuration
+ * variables that env->config_checks selects: a wrong value is an error
+ * (builtin/config-check.h). Clears env->config_checks, so the variables are
+ * checked only once. Returns 0, or prints "fatal: ..." and returns 128.
  */
 int builtin_open_repo(struct builtin_env *env);
 

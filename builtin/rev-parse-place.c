@@ -148,8 +148,9 @@ static const char *start_dir(const struct place *place, const struct repo *repo)
 
 /*
  * Returns the real path of `path`, malloc()ed, or NULL with *err set. A
- * relative path starts in start_dir(). If the path has ".." after a directory
- * that does not exist, the path is absolute, but ".." and symlinks remain.
+ * relative path starts in start_dir(). If `path` has ".." after a directory
+ * that does not exist, `path` cannot be resolved. Then the result is only an
+ * absolute path: it still has the ".." and the symlinks of `path`.
  */
 static char *real_path(const char *path, const struct place *place,
 		       const struct repo *repo, struct error *err)

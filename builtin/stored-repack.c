@@ -231,9 +231,12 @@ static void tell(const char *name, size_t packs, const struct generation *g,
 }
 
 /*
- * Repacks a repository. Returns 0 or a negative error code. If the repository
- * has no generation, because no import has succeeded, returns 0 if `is_listed`
- * is set, otherwise an error.
+ * Repacks a repository. `is_listed`: the name of the repository comes from a
+ * list of all repositories in the store, and not from the command line. The
+ * list may have names of repositories that have no generation, because no
+ * import has succeeded. If the repository has no generation, returns 0 if
+ * `is_listed` is set, otherwise a negative error code. In all other cases,
+ * returns 0 or a negative error code.
  */
 static int maintain(const struct run *run, const struct generation_place *place,
 		    bool is_listed, struct error *err)

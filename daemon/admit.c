@@ -325,8 +325,9 @@ static void put(void *ctx, const char *text, size_t len)
 
 /*
  * Each thread has a heap of its own, which keeps the memory that an expensive
- * fetch has freed. Returns this memory to the system before the next fetch gets
- * the token.
+ * fetch has freed. Returns this memory to the system. Called before this thread
+ * gives up its token (the permission to work on an expensive fetch), because
+ * another fetch then gets the token and needs memory.
  */
 static void trim_memory(const struct daemon_admit *ad)
 {

@@ -12,7 +12,8 @@
  *	talk.c     a request in Git's own protocol, without HTTP
  *	talk-run.c    the answer to such a request, in a thread or in a child
  *	              process
- *	talk-fetch.c  a fetch in this protocol, in turns of a thread
+ *	talk-fetch.c  a fetch in this protocol: a thread answers one command
+ *	              of the client at a time, and gives the connection back
  */
 #ifndef DAEMON_DAEMON_PARTS_H
 #define DAEMON_DAEMON_PARTS_H
@@ -97,9 +98,9 @@ int daemon_answer_enter(struct daemon_answer *a, const char *path, bool exact,
 			struct error *err);
 
 /*
- * Sets *repo to the entered repository, with the trace of this answer and
- * without the refs that a->access hides. Called at most once before
- * daemon_answer_end(). Returns 0 or ERR_NOMEM.
+ * Sets *repo to the repository that daemon_answer_enter() has opened, with the
+ * trace of this answer and without the refs that a->access hides. Called at
+ * most once before daemon_answer_end(). Returns 0 or ERR_NOMEM.
  */
 int daemon_answer_repo(const struct repo **repo, struct daemon_answer *a,
 		       struct error *err);
@@ -410,9 +411,10 @@ int daemon_input_fd(const struct daemon_conn *conn);
 int daemon_output_fd(const struct daemon_conn *conn);
 
 /*
- * Ask the access helper about the entered repository. Returns 1 if the request
- * is allowed, or 0 if there is no helper. Returns ERR_DENIED if the helper
- * denies the request, or ERR_PEER if the helper does not answer.
+ * Ask the access helper about the repository that daemon_talk_open() has
+ * opened. Returns 1 if the request is allowed, or 0 if there is no helper.
+ * Returns ERR_DENIED if the helper denies the request, or ERR_PEER if the
+ * helper does not answer.
  *
  * If repositories are in a store, daemon_talk_open() has asked the helper, and
  * the helper has allowed the request. So this function returns 1 and does not
@@ -465,10 +467,10 @@ int daemon_talk_write(void *ctx, struct iovec *iov, size_t nr,
 void daemon_talk_refuse_excess(struct daemon_talk *talk);
 
 /*
- * Answers the request about the entered repository: fetches in this thread,
- * other requests in a child process. Errors are in the log. If a further
- * command may come, sets conn->after to DAEMON_WAITING. Returns the exit code
- * of the service.
+ * Answers the request about the repository that daemon_talk_open() has opened:
+ * fetches in this thread, other requests in a child process. Errors are in the
+ * log. If a further command may come, sets conn->after to DAEMON_WAITING.
+ * Returns the exit code of the service.
  */
 int daemon_talk_run(struct daemon_talk *talk);
 

@@ -124,10 +124,13 @@ static int try_name(const struct search *s, const char *name)
  * Tries the name with ".git" appended. `before` is the result of the name
  * without ".git": ERR_MISSING or ERR_DENIED.
  *
- * If the helper denies the shorter name but allows the longer one, the longer
- * one is used only if no repository has the shorter name. Otherwise one path
- * would name different repositories for different users. Returns 0 or a
- * negative error code.
+ * Suppose that the access helper denies the name without ".git", and allows the
+ * name with ".git". Then the store is searched for the name without ".git". If
+ * there is such a repository, the request is denied. If there is none, the
+ * repository with ".git" is used. Without this search, one path would name
+ * different repositories for different users.
+ *
+ * Returns 0 or a negative error code.
  */
 static int try_longer(const struct search *s, const char *longer, int before)
 {

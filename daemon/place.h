@@ -38,18 +38,25 @@ struct daemon_inquiry {
 
 /*
  * Finds the repository of a request. The first `len` bytes of `path` name the
- * repository. If no repository has this name, "<path>.git" is tried, unless
- * `strict` is set.
+ * repository.
+ *
+ * If repositories are on the local disk and not in a store, this function only
+ * makes the path of the directory. It does not check whether the directory
+ * exists, and returns 0 or ERR_NOMEM.
  *
  * If repositories are in a store, this function makes or refreshes the local
- * copy. If `inquiry` is not NULL, the access helper is asked first: the store
- * gets no request about a repository that the helper denies.
+ * copy of the repository. If no repository in the store has this name,
+ * "<path>.git" is tried, unless `strict` is set. If `inquiry` is not NULL, the
+ * access helper (a program that decides who may read a repository) is asked
+ * first. So the store gets no request about a repository that the helper
+ * denies. There is one exception: if the helper denies the name but allows the
+ * name with ".git", the store is asked whether the denied repository exists.
  *
- * Returns 0, even if no directory with this path exists. Returns ERR_MISSING if
- * the store has no such repository, ERR_DENIED if the helper denies it, or
+ * With a store, returns 0 if the local copy can be served. Returns ERR_MISSING
+ * if the store has no such repository, ERR_DENIED if the helper denies it, or
  * ERR_PEER if the helper does not answer. Returns another negative error code
- * if the local copy of a repository in a store cannot be served. Then the log
- * has the reason, and *err has only what a client may know.
+ * if the local copy cannot be served. Then the log has the reason, and *err has
+ * only what a client may know.
  */
 int daemon_place_find(struct daemon_place *place,
 		      const struct daemon_options *options,

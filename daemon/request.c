@@ -178,9 +178,10 @@ static int objects(void *ctx, struct odb **odb, struct error *warning,
 }
 
 /*
- * Returns the principal for which the request counts. This is the user, even if
- * the user was identified by a password. If there is no user, it is the
- * client's address.
+ * Returns the principal for which the request counts: the user, or the client's
+ * address if there is no user. q->user is used first, because it also names a
+ * user who was identified by a password. daemon_principal() does not know such
+ * users.
  */
 static const char *principal_of(const struct daemon_request *q)
 {

@@ -26,8 +26,11 @@
 
 /*
  * If a repository has more packs than this number, requests do not share the
- * packs. A pack needs several memory maps, and the kernel allows 65,530 maps in
- * a process.
+ * packs. Shared packs are all mapped into memory and stay open between
+ * requests, and a process has the shared packs of many repositories. A pack
+ * needs several memory maps, and the kernel allows 65,530 maps in a process. A
+ * request that does not share its packs maps a pack only when the request reads
+ * the pack.
  */
 #define PACKS_MAX 128
 
@@ -479,10 +482,15 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 	packs->users = 1;
 	sys_witness_init(&packs->witness);
 	/*
-	 * Call sys_witness_add() for these two paths before odb_open() reads
-	 * them. The alternates file is usually missing. The directory of packs
-	 * may have changed just now, by a push. If the directory were added
-	 * afterwards, requests shortly after a push could not share the packs.
+	 * Add these two paths to the witness before odb_open() reads them.
+	 * There are two reasons:
+	 * - The alternates file is usually missing. If the file were added only
+	 *   afterwards, the witness would not notice a file that existed only
+	 *   while odb_open() was running.
+	 * - The directory of packs may have changed just now, by a push. A
+	 *   directory that has just changed can be trusted only if it is added
+	 *   before it is read (SYS_WITNESS_LISTING). Otherwise, requests
+	 *   shortly after a push could not share the packs.
 	 */
 	witness_below(&packs->witness, s->repo->object_dir, "info/alternates",
 		      SYS_WITNESS_CONTENT);

@@ -78,9 +78,10 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 			   const struct repo **repo, struct error *err);
 
 /*
- * Set *odb to the open packs of an entered repository, borrowed from *use.
- * Packs that an earlier request has opened are used again if they are
- * unchanged. *warning and the return values are those of odb_open().
+ * Set *odb to the open packs of the repository that daemon_snapshots_enter()
+ * has opened for *use. *odb is borrowed from *use. Packs that an earlier
+ * request has opened are used again if they are unchanged. *warning and the
+ * return values are those of odb_open().
  */
 int daemon_snapshots_objects(struct daemon_snapshots *cache,
 			     struct daemon_use *use, struct odb **odb,

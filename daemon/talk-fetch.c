@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fetch in Git's own protocol, in turns of a thread. Between two turns, the
- * client costs no thread: the loop sends the rest of an answer, or waits for
- * the next command.
+ * A fetch in Git's own protocol. The work of threads on one connection is
+ * divided into turns. In a turn, a thread works for this connection. Between
+ * two turns, the connection needs no thread: the loop of the worker process
+ * sends the rest of an answer, or waits for the next command of the client.
  *
  *	version 2    turn 1: the capabilities; each further turn: one command
  *	version 0, 1 one turn: refs, negotiation, pack

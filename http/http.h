@@ -70,9 +70,9 @@ struct http_options {
 	int (*enter)(void *ctx, const char *path, const struct repo **repo,
 		     struct error *err);
 	/*
-	 * Gets a snapshot of the objects of the entered repository, as in
-	 * struct serve_options. NULL: each fetch opens its own snapshot. `ctx`
-	 * is that of enter().
+	 * Gets a snapshot of the objects of the repository that enter() has
+	 * opened, as in struct serve_options. NULL: each fetch opens its own
+	 * snapshot. `ctx` is that of enter().
 	 */
 	int (*objects)(void *ctx, struct odb **odb, struct error *warning,
 		       struct error *err);
@@ -83,14 +83,13 @@ struct http_options {
 	 */
 	bool is_fresh_copy;
 	/*
-	 * Begin a push into the entered repository: set *target to the place
-	 * where the push is stored, or to NULL for the repository itself.
-	 * *target is borrowed and lives until http_serve() returns. The
-	 * function may replace *repo, the entered repository, by a newer view
-	 * of the same repository. The view also lives until http_serve()
-	 * returns. Returns 0 or a negative error code. If begin_push is NULL,
-	 * all pushes are stored in the repository itself. `ctx` is that of
-	 * enter().
+	 * Begin a push into the repository that enter() has opened: set *target
+	 * to the place where the push is stored, or to NULL for the repository
+	 * itself. *target is borrowed and lives until http_serve() returns. The
+	 * function may replace *repo by a newer view of the same repository.
+	 * The view also lives until http_serve() returns. Returns 0 or a
+	 * negative error code. If begin_push is NULL, all pushes are stored in
+	 * the repository itself. `ctx` is that of enter().
 	 */
 	int (*begin_push)(void *ctx, const struct repo **repo,
 			  const struct receive_target **target,

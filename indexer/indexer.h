@@ -36,8 +36,10 @@
 /*
  * A source of bytes. `read` stores up to `len` bytes and returns their number,
  * 0 at the end, or a negative error code. `read` is called only if more bytes
- * are needed. After the trailer, `read` is called only with must_end, because a
- * peer may wait for a response without closing the connection.
+ * are needed. After the trailer of the pack, `read` is called only if must_end
+ * is set: this field says that nothing may follow the pack. If must_end is not
+ * set, nothing is read after the trailer, because a peer may wait for a
+ * response without closing the connection.
  */
 struct pack_source {
 	ssize_t (*read)(void *ctx, void *bytes, size_t len, struct error *err);

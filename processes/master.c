@@ -293,9 +293,11 @@ static void retire(struct master *m)
 }
 
 /*
- * Called after a new master has failed: ends the relay of this master, so that
- * fill() starts another one. The relay of the new master may have replaced the
- * socket file, so processes could not find the old relay any more.
+ * Called in the old master if an upgrade has failed, because the new master has
+ * ended. Ends the relay that the old master has started, so that fill() starts
+ * another relay. This is necessary because the relay of the new master may have
+ * replaced the socket file. Processes could then not find the relay of the old
+ * master any more.
  */
 static void renew_relay(struct master *m)
 {

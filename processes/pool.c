@@ -7,9 +7,11 @@
  * The thread that has slept for the shortest time gets the next request: its
  * stack, its memory and its code are still in the caches of the processor.
  *
- * A connection that waits for its next request needs no work of the loop. The
- * thread itself tells epoll to report the connection, and does not wake the
- * loop. The loop takes such a connection back before it handles events.
+ * After an answer, a connection usually waits for its next request. The thread
+ * then does not wake the loop. The thread itself tells epoll to report the next
+ * bytes of the connection. The loop learns of the connection when it wakes for
+ * another reason: before it handles events, it calls daemon_pool_take_back()
+ * and puts the connection into its list of idle connections.
  */
 #include <errno.h>
 #include <stddef.h>

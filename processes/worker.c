@@ -381,8 +381,9 @@ static void renew(struct worker *w, struct daemon_conn *conn, size_t n)
 }
 
 /*
- * Send the next part of an answer. If bytes remain and the deadline is not
- * after `now`, the connection is closed. `now` 0: do not check the deadline.
+ * Send the next part of an answer. `now` is the present time. If bytes remain
+ * to be sent at the time `now`, and the deadline of the connection has passed,
+ * the connection is closed. If `now` is 0, the deadline is not checked.
  */
 static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 {
@@ -683,8 +684,10 @@ static void take_back(struct worker *w)
 }
 
 /*
- * Close the connections whose deadline has passed. A request with a wrong
- * password has waited until its deadline: a thread now answers it.
+ * Handle the connections whose deadline has passed. Most of them are closed.
+ * There is one exception: the refusal of a wrong password is delayed on
+ * purpose, and the end of the delay is stored as the deadline (DAEMON_DELAY).
+ * Such a connection is given to a thread, which sends the refusal.
  */
 static void expire(struct worker *w, uint64_t now)
 {

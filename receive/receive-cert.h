@@ -142,8 +142,8 @@ int receive_cert_judge(struct receive *r, struct error *err);
 
 /*
  * Compare the push options that the client sent with the options in the
- * certificate. Returns 0 if they are equal or the push is not signed, 1 if they
- * differ and all commands were refused, or ERR_NOMEM.
+ * certificate. If they differ, refuses all commands of the push and returns 1.
+ * Returns 0 if they are equal or the push is not signed, or ERR_NOMEM.
  */
 int receive_cert_check_options(struct receive *r, struct error *err);
 

@@ -462,9 +462,10 @@ static int find_new(struct walk_result *result, struct check *k)
 		.objects = true,
 		/*
 		 * true if clients may know only of reachable objects
-		 * (is_limit): the objects in the trees of the boundary are then
-		 * left out, because the client is allowed to know of them
-		 * anyway.
+		 * (is_limit). check_objects() then checks for each object of
+		 * the result whether the client may know of it. The objects in
+		 * the trees of the boundary are left out of the result, because
+		 * they need no check: the boundary is reachable.
 		 */
 		.exclude_boundary = k->c->r->is_limit,
 		.threads = 1,

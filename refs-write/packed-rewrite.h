@@ -12,7 +12,8 @@
  *         -> finish -> commit -> release
  *
  * Runs of records between edits are copied unchanged. In a quarantine the first
- * edit returns ERR_DENIED (repo_check_quarantine()). One thread at a time.
+ * edit returns ERR_DENIED (repo_check_quarantine()). Only one thread at a time
+ * may use a rewrite.
  */
 #ifndef REFS_WRITE_PACKED_REWRITE_H
 #define REFS_WRITE_PACKED_REWRITE_H

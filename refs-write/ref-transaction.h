@@ -17,8 +17,8 @@
  * A transaction does not check that objects exist, and does not run hooks. The
  * caller does both, in `check_value` and `on_state`.
  *
- * Source: git-update-ref(1), gitrepository-layout(5), githooks(5). One thread
- * per transaction.
+ * Source: git-update-ref(1), gitrepository-layout(5), githooks(5). Each
+ * transaction is for use by one thread.
  */
 #ifndef REFS_WRITE_REF_TRANSACTION_H
 #define REFS_WRITE_REF_TRANSACTION_H

@@ -97,9 +97,11 @@ int refs_cache_find_note(struct buf *out, uint64_t *number,
 			 const struct buf *key);
 
 /*
- * Stores a note with the key `key` and a copy of the `len` bytes as its text.
- * `number` is stored too, and refs_cache_find_note() returns it with the note.
- * Does nothing if memory runs out.
+ * Stores a note: a text that was computed from the refs of *cached, such as a
+ * listing for a client (REFS_CACHE_NOTES). The note gets the key `key`, and its
+ * text is a copy of the `len` bytes at `bytes`. `number` is stored too, and
+ * refs_cache_find_note() returns it with the note. Does nothing if memory runs
+ * out.
  */
 void refs_cache_add_note(struct refs_cache *cache,
 			 const struct refs_cached *cached,

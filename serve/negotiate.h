@@ -2,7 +2,7 @@
 /*
  * Negotiation: answering "have" lines until enough common commits are known
  * (gitprotocol-pack(5), "Packfile Negotiation"; the acknowledgments section of
- * gitprotocol-v2(5)). One thread.
+ * gitprotocol-v2(5)). For use by one thread.
  *
  * A have is common if the server has the object, else unknown. A round is a
  * list of haves up to a flush packet. "Enough" means that each wanted commit

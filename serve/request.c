@@ -34,8 +34,8 @@
 
 /*
  * Maximum size of the file of wants of prepared answers, in bytes for each want
- * of the request. A larger file is not opened, because looking up the wants
- * costs less.
+ * of the request. A larger file is not opened: reading the file would cost more
+ * than looking up each want among the refs.
  */
 #define BYTES_PER_WANT 128
 

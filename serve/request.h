@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A fetch request in any protocol version: wants, haves, the client's shallow
- * boundary, the depth limit, and the options of the pack. One thread.
+ * boundary, the depth limit, and the options of the pack. For use by one
+ * thread.
  *
  * Memory is bounded: the sets keep only ids of objects that the repository has.
  * The exception is the last 16,384 wants, which may not have been looked up

@@ -2,7 +2,8 @@
 /*
  * One connection to a client that fetches: its input, its output, and the
  * opened parts of the repository. Objects, history and refs are opened when a
- * request first needs them, so that small requests stay cheap. One thread.
+ * request first needs them, so that small requests stay cheap. For use by one
+ * thread.
  */
 #ifndef SERVE_SESSION_H
 #define SERVE_SESSION_H

@@ -148,10 +148,11 @@ void sys_hold_signals(struct sys_hold *hold);
 void sys_release_signals(const struct sys_hold *hold);
 
 /*
- * sys_cleanup_begin() starts a section, in which files are made, renamed or
- * removed and the registry is changed. sys_cleanup_end() ends the section. Any
- * thread may call both functions. Signals and the sections of other threads
- * wait until the section ends. errno is preserved.
+ * sys_cleanup_begin() starts a section, and sys_cleanup_end() ends it. In the
+ * section, the caller makes, renames or removes files, and changes the registry
+ * (the list of files that the signal handler removes) accordingly. Any thread
+ * may call both functions. Signals and the sections of other threads wait until
+ * the section ends. errno is preserved.
  *
  * Two things are forbidden in a section, because they can cause a deadlock. The
  * thread must not wait for another thread. And it must not allocate memory:

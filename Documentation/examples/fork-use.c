@@ -8,8 +8,9 @@
  * 	./fork-use store.git refs/forks/a/ refs/forks/b/ refs/forks/c/
  *
  * If the references of a group are deleted, a repack can free about this size.
- * References outside of the given groups are ignored. So an object counts as
- * needed by one group only, even if such a reference reaches the object too.
+ * References outside of the given groups are ignored. If a group and a
+ * reference outside of all groups reach the same object, the object is still
+ * counted for the group.
  */
 #include <gitreach.h>
 #include <inttypes.h>
