@@ -140,6 +140,52 @@ out:
 	return ret;
 }
 
+/*
+ * Returns a value of GIT_ALTERNATE_OBJECT_DIRECTORIES that adds the store to
+ * the value that the repository has. The string is malloc()ed; NULL: memory ran
+ * out.
+ */
+static char *alternates_with_store(const struct network *network,
+				   const struct repo *repo)
+{
+	const char *others = repo->alternate_object_dirs;
+	struct buf out = BUF_INIT;
+	int ret = buf_append_char(&out, '"');
+
+	/* The path is quoted, because it may have a colon. */
+	for (const char *p = network->object_dir; *p && !ret; p++)
+		if ((*p != '"' && *p != '\\') ||
+		    !(ret = buf_append_char(&out, '\\')))
+			ret = buf_append_char(&out, *p);
+	if (!ret)
+		ret = buf_append_char(&out, '"');
+	if (!ret && others)
+		ret = buf_printf(&out, ":%s", others) < 0 ? ERR_NOMEM : 0;
+	if (ret)
+		buf_release(&out);
+	return ret ? NULL : buf_detach(&out, NULL);
+}
+
+/*
+ * Works like check_all(), for a member without info/alternates. The objects of
+ * the store can be read. Otherwise, an object of the store that only a reflog,
+ * an index or a stopped rebase names would be left out.
+ */
+static int check_unlinked(const struct network *network,
+			  const struct repo *repo, struct error *err)
+{
+	char *dirs = alternates_with_store(network, repo);
+	struct repo with_store = *repo;
+	int ret;
+
+	if (!dirs)
+		return error_nomem(err);
+	with_store.alternate_object_dirs = dirs;
+	ret = check_all(&with_store, err);
+	free(dirs);
+	return ret;
+}
+
 /* ---- removing the .keep files */
 
 struct keeps {
@@ -231,7 +277,7 @@ static int unlink_member(struct network *network, const struct repo *repo,
 	int ret = remove_alternates(repo, err);
 
 	if (!ret)
-		ret = check_all(repo, err);
+		ret = check_unlinked(network, repo, err);
 	if (!ret)
 		return network_unlink(network, repo, id, err);
 	if (network_link(network, repo, id, NULL) < 0)
@@ -293,14 +339,18 @@ static int leave(struct network *network, const struct network_entry *entry,
 				"member %u, '%s': its objects/info/alternates "
 				"must list the store and nothing else",
 				id, repo->git_dir);
-	if (!ret && link == NETWORK_LINK_STORE)
-		ret = complete_member(network, repo, id, err);
 	/*
-	 * The registry entry is in the state "leaving": an earlier `leave` was
-	 * killed between its steps.
+	 * The member has no info/alternates: an earlier `leave` was killed
+	 * between its steps. If the member then lacks objects, it borrows
+	 * again, and all steps are repeated.
 	 */
-	else if (!ret)
+	if (!ret && link == NETWORK_LINK_NONE) {
 		ret = unlink_member(network, repo, id, err);
+		if (ret == ERR_MISSING)
+			link = NETWORK_LINK_STORE;
+	}
+	if (link == NETWORK_LINK_STORE && (!ret || ret == ERR_MISSING))
+		ret = complete_member(network, repo, id, err);
 	if (!ret)
 		ret = remove_keeps(repo, err);
 	else if (link == NETWORK_LINK_STORE)

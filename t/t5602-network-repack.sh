@@ -622,6 +622,85 @@ test_expect_success 'a member leaves while a ref gets an object of the store' '
 	stock -C leaver.git cat-file -e new
 '
 
+test_expect_success 'a member leaves while a reflog gets an object of the store' '
+	cat >log.sh <<-\EOC &&
+	mkdir -p leaver.git/logs/refs/heads &&
+	echo "$("$1" -C leaver.git rev-parse main)" \
+		"$("$1" -C spring.git rev-parse new)" \
+		"A <a@example.com> 1600000000 +0000" \
+		>leaver.git/logs/refs/heads/main
+	EOC
+	left_whole "cd \"$PWD\" && sh log.sh $STOCK_GIT" &&
+	stock -C leaver.git rev-list --objects $new >out
+'
+
+# tree_and_store: makes a network pond.git with the members spring.git and tree,
+# which has a work tree. Branch "new" of spring.git has objects that only the
+# store has.
+tree_and_store () {
+	rm -rf tree pond.git spring.git &&
+	repo_linear spring.git 4 &&
+	stock clone -q --no-local spring.git tree &&
+	"$GIT" network init -q pond.git &&
+	"$GIT" -C pond.git network add -q ../spring.git ../tree &&
+	blob=$(echo new | stock -C spring.git hash-object -w --stdin) &&
+	new=$(printf "100644 blob $blob\tnew\n" | stock -C spring.git mktree) &&
+	new=$(stock -C spring.git commit-tree -m new -p main $new) &&
+	stock -C spring.git update-ref refs/heads/new $new &&
+	"$GIT" -C pond.git network repack -q
+}
+
+test_expect_success 'a member leaves while its index gets an object of the store' '
+	tree_and_store &&
+	meanwhile "*/network/members.new" "$STOCK_GIT -C \"$PWD/tree\" \
+			update-index --add --cacheinfo 100644,$blob,new" \
+		"$GIT" -C pond.git network leave -q ../tree &&
+	rm -r pond.git &&
+	stock -C tree cat-file -e :new && stock_whole tree
+'
+
+test_expect_success 'leave was killed, and the member lacks an object of the store' '
+	tree_and_store &&
+	! meanwhile "*/tree/.git/objects/info" "kill -9 \$PPID" \
+		"$GIT" -C pond.git network leave -q ../tree &&
+	! test -e tree/.git/objects/info/alternates &&
+	"$GIT" -C pond.git network list >out && grep " leaving " out &&
+	echo $new >tree/.git/refs/heads/new &&
+	test_must_fail stock -C tree cat-file -e new 2>err &&
+	"$GIT" -C pond.git network leave -q ../tree &&
+	rm -r pond.git && stock_whole tree &&
+	! grep -i alternate tree/.git/config
+'
+
+# rebase_whole: all objects of the stopped rebase in tree are there.
+rebase_whole () {
+	for name in orig-head autostash
+	do
+		stock -C tree rev-list --objects \
+			$(cat tree/.git/rebase-merge/$name) >out || return
+	done
+}
+
+test_expect_success 'objects of a stopped rebase of a member' '
+	tree_and_store &&
+	test_commit () {
+		echo "$1" >"tree/$2" && stock -C tree add . &&
+		stock -C tree -c user.name=A -c user.email=a@example.com \
+			commit -qm "$1"
+	} &&
+	test_commit one same && stock -C tree checkout -q -b topic HEAD~1 &&
+	test_commit two same && echo dirty >>tree/dir1/file1 &&
+	test_must_fail stock -C tree -c user.name=A -c user.email=a@example.com \
+		rebase -q --autostash main 2>err &&
+	stock -C tree update-ref -d refs/heads/topic &&
+	stock -C tree reflog expire --expire=all --all && rebase_whole &&
+	"$GIT" -C pond.git network repack -q --prune=now && rebase_whole &&
+	stock -C pond.git cat-file -e $(cat tree/.git/rebase-merge/autostash) &&
+	"$GIT" -C pond.git network repack -q --prune=now && rebase_whole &&
+	"$GIT" -C pond.git network leave -q ../tree &&
+	rm -r pond.git && rebase_whole && stock_whole tree
+'
+
 # Until the member has left for good, it must not show refs of other members.
 test_expect_success 'a member that cannot leave keeps core.alternateRefsPrefixes' '
 	rm -rf leaver.git pond.git spring.git &&
