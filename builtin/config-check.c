@@ -184,7 +184,7 @@ static int check_size(const struct config_entry *entry)
 static int check_reuse(const struct config_entry *entry)
 {
 	if (is_word(entry, "single") || is_word(entry, "multi") ||
-	    config_parse_bool(entry->value) >= 0)
+	    config_parse_bool_word(entry->value) >= 0)
 		return 0;
 	return builtin_die("invalid pack.allowPackReuse value: '%s'",
 			   entry->value);
@@ -206,17 +206,14 @@ static int check_abbrev(const struct config_entry *entry)
 {
 	/*
 	 * The value of core.abbrev is a length of at least 4, "auto", or a word
-	 * for false. 0 is an error, although the number often stands for false.
+	 * for false.
 	 */
-	static const char *const words[] = {"auto", "false", "no", "off", ""};
 	int code = check_value(entry);
 	int len = 0;
 
-	if (code)
+	if (code || is_word(entry, "auto") ||
+	    !config_parse_bool_word(entry->value))
 		return code;
-	for (size_t i = 0; i < ARRAY_NR(words); i++)
-		if (is_word(entry, words[i]))
-			return 0;
 	code = parse_number(&len, entry);
 	if (code || len >= 4)
 		return code;

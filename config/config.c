@@ -152,11 +152,10 @@ static const char *parse_u64(uint64_t *out, const char *value)
 	return NULL;
 }
 
-int config_parse_bool(const char *value)
+int config_parse_bool_word(const char *value)
 {
 	static const char *const yes[] = {"true", "yes", "on"};
 	static const char *const no[] = {"false", "no", "off", ""};
-	int64_t number;
 
 	if (!value)
 		return 1;
@@ -166,7 +165,17 @@ int config_parse_bool(const char *value)
 	for (size_t i = 0; i < ARRAY_NR(no); i++)
 		if (!strcasecmp(value, no[i]))
 			return 0;
-	return parse_i64(&number, value, INT_MAX) ? ERR_INVALID : !!number;
+	return ERR_INVALID;
+}
+
+int config_parse_bool(const char *value)
+{
+	int ret = config_parse_bool_word(value);
+	int64_t number;
+
+	if (ret < 0 && !parse_i64(&number, value, INT_MAX))
+		ret = number != 0;
+	return ret;
 }
 
 int config_entry_bool(const struct config_entry *entry, struct error *err)

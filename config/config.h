@@ -162,6 +162,13 @@ int config_entry_bool(const struct config_entry *entry, struct error *err);
 int config_parse_bool(const char *value);
 
 /*
+ * Parses a boolean that is a word ("true", "off" etc.) and not a number. This
+ * is for keys whose numbers have another meaning, or none. NULL is true.
+ * Returns 1 for true, 0 for false, or ERR_INVALID.
+ */
+int config_parse_bool_word(const char *value);
+
+/*
  * Parses a number that may end in k, m or g. This is for texts that do not come
  * from a configuration, such as the values of environment variables. Returns 0
  * or ERR_INVALID. After an error, *out is unchanged.

@@ -361,7 +361,7 @@ static int configured_len(int *len, const struct config *config,
 	if (!value || !strcasecmp(value, "auto"))
 		return 0;
 	*len = OID_MAX_HEX_LEN;
-	if (!config_parse_bool(value) && strcmp(value, "0") != 0)
+	if (!config_parse_bool_word(value))
 		return 0;
 	ret = config_i64(config, key, &number, err);
 	if (ret < 0)

@@ -79,23 +79,27 @@ static unsigned at_most(uint64_t value, unsigned max)
 }
 
 /*
- * Load pack.allowPackReuse: a boolean, "single" (means true), or "multi".
- * Returns 0 or ERR_INVALID.
+ * Load pack.allowPackReuse: a word for true or false, "single" (means true), or
+ * "multi". As in stock Git, a number is an error. Returns 0 or ERR_INVALID.
  */
 static int load_span_reuse(struct packing_send_options *options,
 			   const struct config *config, struct error *err)
 {
 	const char *key = "pack.allowpackreuse";
-	const char *value = config_string(config, key);
+	const struct config_entry *entry = config_find(config, key);
+	const char *value = entry ? entry->value : NULL;
+	int reuse;
 
 	options->reuse_all_packs = value && !strcasecmp(value, "multi");
-	if (value &&
-	    (!strcasecmp(value, "single") || !strcasecmp(value, "multi")))
+	if (!entry || (value && (!strcasecmp(value, "single") ||
+				 !strcasecmp(value, "multi"))))
 		return 0;
-	if (config_bool(config, key, &options->reuse_spans, NULL) < 0)
+	reuse = config_parse_bool_word(value);
+	if (reuse < 0)
 		return error_set(err, ERR_INVALID,
 				 "invalid pack.allowPackReuse value: '%s'",
 				 value);
+	options->reuse_spans = reuse;
 	return 0;
 }
 

@@ -188,6 +188,19 @@ static void booleans(void **state)
 	}
 }
 
+static void boolean_words(void **state)
+{
+	static const char *const numbers[] = {"0", "1", "-1", "2", "1k", "x"};
+
+	assert_int_equal(config_parse_bool_word(NULL), 1);
+	assert_int_equal(config_parse_bool_word("Yes"), 1);
+	assert_int_equal(config_parse_bool_word("OFF"), 0);
+	assert_int_equal(config_parse_bool_word(""), 0);
+	for (size_t i = 0; i < COUNT(numbers); i++)
+		assert_int_equal(config_parse_bool_word(numbers[i]),
+				 ERR_INVALID);
+}
+
 static void typed(void **state)
 {
 	static const char text[] =
@@ -697,6 +710,7 @@ int main(void)
 		cmocka_unit_test(malformed),
 		cmocka_unit_test(message_names_the_file),
 		cmocka_unit_test(booleans),
+		cmocka_unit_test(boolean_words),
 		cmocka_unit_test(typed),
 		cmocka_unit_test(visits),
 		cmocka_unit_test(order_of_sources),

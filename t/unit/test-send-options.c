@@ -85,6 +85,8 @@ static void which_one_wins(void **state)
 	assert_int_equal(load("[pack]\nallowPackReuse = Single\n", &o, NULL),
 			 0);
 	assert_true(o.reuse_spans && !o.reuse_all_packs);
+	assert_int_equal(load("[pack]\nallowPackReuse\n", &o, NULL), 0);
+	assert_true(o.reuse_spans && !o.reuse_all_packs);
 }
 
 /* pack.usePathWalk takes precedence over feature.experimental. */
@@ -131,6 +133,7 @@ static void bad_values(void **state)
 		"[core]\ncompression = -2\n",
 		"[core]\nbigFileThreshold = huge\n",
 		"[pack]\nallowPackReuse = sometimes\n",
+		"[pack]\nallowPackReuse = 1\n",
 		"[pack]\nuseSparse = sometimes\n",
 		"[pack]\nusePathWalk = sometimes\n",
 		"[feature]\nexperimental = sometimes\n",
