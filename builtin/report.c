@@ -148,18 +148,35 @@ static void say(const char *kind, const char *fmt, va_list ap)
 	free(msg);
 }
 
+/*
+ * If a message about the configuration has the form "<place>: <reason>",
+ * returns the length of <place>; otherwise 0.
+ */
+static size_t config_place_len(const char *msg)
+{
+	static const char command_line[] =
+		"unable to parse command-line config";
+	const char *file = starts_with(msg, "bad config line ")
+				   ? strstr(msg, " in file ")
+				   : NULL;
+	const char *end = file ? strstr(file, ": ") : NULL;
+
+	if (starts_with(msg, command_line))
+		end = strstr(msg, ": ");
+	return end ? (size_t)(end - msg) : 0;
+}
+
 int builtin_fail(const struct error *err)
 {
-	static const char what[] = "unable to parse command-line config";
-	size_t len = sizeof(what) - 1;
+	size_t len = config_place_len(err->msg);
 
 	/*
-	 * The message is "<what>: <reason>". As in stock Git, print the reason
-	 * as an error in a line of its own, and then <what>.
+	 * As in stock Git, print the reason as an error in a line of its own,
+	 * and then the place.
 	 */
-	if (!strncmp(err->msg, what, len) && err->msg[len] == ':') {
+	if (len) {
 		builtin_error("%s", err->msg + len + 2);
-		return builtin_die("%s", what);
+		return builtin_die("%.*s", (int)len, err->msg);
 	}
 	return builtin_die("%s", err->msg);
 }

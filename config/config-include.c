@@ -76,12 +76,13 @@ static int append_path(struct buf *out, const char *p)
 
 /*
  * Makes the glob pattern for a condition "gitdir:", and expands its
- * abbreviations ("~/", "./", a slash at the end). Returns 0, ERR_NOMEM, or
- * ERR_MISSING if an abbreviation cannot be expanded, so that the condition is
- * false.
+ * abbreviations ("~/", "./", a slash at the end). `path` is the file that has
+ * the condition; NULL: no file. Returns 0, ERR_NOMEM, ERR_MISSING if an
+ * abbreviation cannot be expanded, so that the condition is false, or
+ * ERR_INVALID if "./" is not in a file.
  */
 static int expand_gitdir(struct pattern *pattern, const char *p,
-			 const char *path)
+			 const char *path, struct error *err)
 {
 	struct buf *text = &pattern->text;
 	int ret = 0;
@@ -90,8 +91,12 @@ static int expand_gitdir(struct pattern *pattern, const char *p,
 		ret = append_home_dir(text);
 		pattern->literal_len = text->len;
 		p += 2;
+	} else if (starts_with(p, "./") && !path) {
+		return error_set(err, ERR_INVALID,
+				 "relative config include conditionals must "
+				 "come from files");
 	} else if (starts_with(p, "./")) {
-		ret = path ? append_file_dir(text, path) : ERR_MISSING;
+		ret = append_file_dir(text, path);
 		pattern->literal_len = text->len;
 		p += 2;
 	} else {
@@ -156,7 +161,7 @@ static char *path_by_pwd(const char *git_dir)
 }
 
 static int gitdir_holds(const struct config_loader *loader, const char *p,
-			unsigned flags)
+			unsigned flags, struct error *err)
 {
 	struct pattern pattern = {BUF_INIT, 0};
 	const char *git_dir = loader->sources ? loader->sources->git_dir : NULL;
@@ -165,7 +170,7 @@ static int gitdir_holds(const struct config_loader *loader, const char *p,
 
 	if (!git_dir)
 		return 0;
-	ret = expand_gitdir(&pattern, p, loader->path);
+	ret = expand_gitdir(&pattern, p, loader->path, err);
 	if (!ret) {
 		paths[0] = sys_realpath(git_dir, NULL);
 		paths[1] = paths[0] ? path_by_pwd(paths[0]) : NULL;
@@ -253,16 +258,16 @@ out:
 }
 
 int config_include_holds(const struct config_loader *loader,
-			 const char *condition)
+			 const char *condition, struct error *err)
 {
 	static const char gitdir[] = "gitdir:", gitdir_i[] = "gitdir/i:",
 			  onbranch[] = "onbranch:";
 
 	if (starts_with(condition, gitdir))
-		return gitdir_holds(loader, condition + strlen(gitdir), 0);
+		return gitdir_holds(loader, condition + strlen(gitdir), 0, err);
 	if (starts_with(condition, gitdir_i))
 		return gitdir_holds(loader, condition + strlen(gitdir_i),
-				    WILDMATCH_ICASE);
+				    WILDMATCH_ICASE, err);
 	if (starts_with(condition, onbranch))
 		return onbranch_holds(loader, condition + strlen(onbranch));
 	return 0;

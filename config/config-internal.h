@@ -31,7 +31,8 @@ struct config_loader {
 	bool forbid_urls;
 	/*
 	 * true: this load only collects URLs of remotes, for conditions of
-	 * includeIf.hasconfig
+	 * includeIf.hasconfig. It also reads the files of these conditions, to
+	 * verify that they have no URLs of remotes
 	 */
 	bool scanning;
 	/* true: core.repositoryformatversion was found */
@@ -92,10 +93,12 @@ int config_parse_env(config_var_fn *fn, void *ctx, struct error *err);
 /*
  * Evaluates the `condition` of an includeIf if it is about the repository
  * (gitdir:, gitdir/i:, onbranch:). Returns 1 if the condition holds, 0 if it
- * does not hold or its kind is unknown, or ERR_NOMEM.
+ * does not hold or its kind is unknown, ERR_INVALID with a message if the
+ * condition is relative to a file ("gitdir:./") and is not in a file, or
+ * ERR_NOMEM.
  */
 int config_include_holds(const struct config_loader *loader,
-			 const char *condition);
+			 const char *condition, struct error *err);
 
 /*
  * Reads a boolean environment variable; `dflt` applies if it is not set.

@@ -82,33 +82,40 @@ static bool is_remote_url(const char *key)
 static int load_all(struct config_loader *loader, struct error *err);
 
 /*
- * Reads all sources once to collect the URLs of remotes. Does not follow
- * includeIf.hasconfig, whose conditions depend on these URLs. Returns 0 or a
- * negative error code.
+ * Reads all sources once to collect the URLs of remotes. As in stock Git, also
+ * reads the files of each includeIf.hasconfig, whether its condition holds or
+ * not; a file that has the URL of a remote is an error. Returns 0 or a negative
+ * error code.
  */
 static int scan_urls(struct config_loader *loader, struct error *err)
 {
 	struct config_loader scan = {.config = &loader->urls,
 				     .sources = loader->sources,
 				     .scanning = true};
+	int ret;
 
 	if (loader->scanned)
 		return 0;
 	loader->scanned = true;
-	return load_all(&scan, err);
+	ret = load_all(&scan, err);
+	/* The message names the source already, so the caller must not add it.
+	 */
+	return ret == ERR_INVALID ? ERR_CORRUPT : ret;
 }
 
 /*
  * Evaluates a condition "hasconfig:remote.*.url:". Returns the codes of
- * condition_holds(): 2 if the URL of a remote matches, 0 if none does, or a
- * negative error code.
+ * condition_holds(): 2 if the URL of a remote matches or if the load collects
+ * URLs, 0 if no URL matches, or a negative error code.
  */
 static int hasconfig_holds(struct config_loader *loader, const char *p,
 			   struct error *err)
 {
 	int ret;
 
-	if (loader->scanning || !loader->sources)
+	if (loader->scanning)
+		return 2;
+	if (!loader->sources)
 		return 0;
 	ret = scan_urls(loader, err);
 	if (ret < 0)
@@ -140,7 +147,7 @@ static int condition_holds(struct config_loader *loader, const char *condition,
 	if (!strncmp(copy, hasconfig, strlen(hasconfig)))
 		ret = hasconfig_holds(loader, copy + strlen(hasconfig), err);
 	else
-		ret = config_include_holds(loader, copy);
+		ret = config_include_holds(loader, copy, err);
 	free(copy);
 	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }

@@ -463,6 +463,9 @@ static void includes(void **state)
 	setenv("GIT_CONFIG_PARAMETERS", "'include.path=inc'", 1);
 	load_fails(home.dir, ERR_INVALID,
 		   "relative config includes must come from files");
+	setenv("GIT_CONFIG_PARAMETERS", "'includeIf.gitdir:./.path=/none'", 1);
+	load_fails(home.dir, ERR_INVALID,
+		   "relative config include conditionals must come from files");
 	tmprepo_write(&home, "inc", "[x]\ny=1\n");
 	buf_printf(&text, "'include.path=%s/inc' 'a.b=c'", home.dir);
 	setenv("GIT_CONFIG_PARAMETERS", text.data, 1);
@@ -580,6 +583,12 @@ static void url_conditions(void **state)
 		      "path=inc\n[remote \"q\"]url=https://e/x\n");
 	tmprepo_write(&home, "inc", "[remote \"z\"]\nurl=x\n");
 	load_fails(NULL, ERR_CORRUPT, "remote URLs cannot be configured");
+	tmprepo_write(&home, ".gitconfig",
+		      "[includeIf \"hasconfig:remote.*.url:other\"]\n"
+		      "path=inc\n");
+	load_fails(NULL, ERR_CORRUPT, "remote URLs cannot be configured");
+	tmprepo_write(&home, "inc", "[x\n");
+	load_fails(NULL, ERR_CORRUPT, "/inc");
 	tmprepo_remove(&home, ".gitconfig");
 	tmprepo_remove(&home, "r/x.git/config");
 }
