@@ -15,15 +15,17 @@
 
 /* Groups of variables, named after the commands that check them. */
 enum group {
-	MOST = 1,     /* most commands */
-	PACKING = 2,  /* commands that make packs */
-	INDEXING = 4, /* index-pack */
-	REPACKING = 8 /* repack */
+	MOST = 1,      /* most commands */
+	PACKING = 2,   /* commands that make packs */
+	INDEXING = 4,  /* index-pack */
+	REPACKING = 8, /* repack */
+	GRAPHING = 16, /* commit-graph write */
+	LAYERING = 32, /* multi-pack-index write and compact */
 };
 
 /*
  * The commands that check the configuration. `subcommands` ends with NULL; an
- * empty list means all subcommands.
+ * empty list means all subcommands. A command may be listed several times.
  */
 static const struct {
 	const char *name;
@@ -32,6 +34,7 @@ static const struct {
 } checking[] = {
 	{"cat-file", {NULL}, MOST},
 	{"commit-graph", {NULL}, MOST},
+	{"commit-graph", {"write", NULL}, GRAPHING},
 	{"count-objects", {NULL}, MOST},
 	{"for-each-ref", {NULL}, MOST},
 	{"fsck", {NULL}, MOST},
@@ -40,6 +43,7 @@ static const struct {
 	{"index-pack", {NULL}, MOST | INDEXING},
 	{"maintenance", {"run", "is-needed", NULL}, MOST},
 	{"multi-pack-index", {NULL}, MOST},
+	{"multi-pack-index", {"write", "compact", NULL}, LAYERING},
 	{"pack-objects", {NULL}, MOST | PACKING},
 	{"pack-refs", {NULL}, MOST},
 	{"reflog", {"expire", "show", NULL}, MOST},
@@ -64,12 +68,17 @@ static bool is_listed(const char *const *words, const char *word)
 
 unsigned config_check_groups(const char *const *argv)
 {
+	const char *const *subcommand = argv + 1;
+	unsigned groups = 0;
+
+	while (*subcommand && **subcommand == '-')
+		subcommand++;
 	for (size_t i = 0; i < ARRAY_NR(checking); i++)
 		if (!strcmp(argv[0], checking[i].name) &&
 		    (!checking[i].subcommands[0] ||
-		     is_listed(checking[i].subcommands, argv[1])))
-			return checking[i].groups;
-	return 0;
+		     is_listed(checking[i].subcommands, *subcommand)))
+			groups |= checking[i].groups;
+	return groups;
 }
 
 /* ---- which variables */
@@ -155,6 +164,17 @@ static int check_threads(const struct config_entry *entry)
 	if (!code && number < 0)
 		code = builtin_die("invalid number of threads specified (%d)",
 				   number);
+	return code;
+}
+
+static int check_idx_version(const struct config_entry *entry)
+{
+	int version = 0;
+	int code = parse_number(&version, entry);
+
+	if (!code && version != 1 && version != 2)
+		code = builtin_die("bad pack.indexVersion=%u",
+				   (unsigned)version);
 	return code;
 }
 
@@ -338,6 +358,8 @@ static const struct variable {
 	{"branch.autosetupmerge", check_setup_merge, MOST},
 	{"branch.autosetuprebase", check_setup_rebase, MOST},
 	{"color.advice", check_colour, MOST},
+	{"commitgraph.changedpaths", check_bool, GRAPHING},
+	{"commitgraph.maxnewfilters", check_int, GRAPHING},
 	{"committer.email", check_value, MOST},
 	{"committer.name", check_value, MOST},
 	{"core.abbrev", check_abbrev, MOST},
@@ -379,14 +401,14 @@ static const struct variable {
 	{"pack.deltacachelimit", check_int, PACKING},
 	{"pack.deltacachesize", check_int, PACKING},
 	{"pack.depth", check_int, PACKING},
-	{"pack.indexversion", check_int, PACKING | INDEXING},
+	{"pack.indexversion", check_idx_version, PACKING | INDEXING},
 	{"pack.packsizelimit", check_size, MOST},
 	{"pack.threads", check_threads, PACKING | INDEXING},
 	{"pack.usebitmaps", check_bool, PACKING},
 	{"pack.window", check_int, PACKING},
 	{"pack.windowmemory", check_size, PACKING},
-	{"pack.writebitmaphashcache", check_bool, PACKING},
-	{"pack.writebitmaplookuptable", check_bool, PACKING},
+	{"pack.writebitmaphashcache", check_bool, PACKING | LAYERING},
+	{"pack.writebitmaplookuptable", check_bool, PACKING | LAYERING},
 	{"pack.writereverseindex", check_bool, PACKING | INDEXING},
 	{"push.default", check_push, MOST},
 	{"repack.midxmustcontaincruft", check_bool, REPACKING},

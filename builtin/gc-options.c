@@ -176,12 +176,18 @@ static int load_numbers(struct gc_settings *s, const struct config *config,
 {
 	int64_t auto_limit = AUTO_DEFAULT, pack_limit = PACK_LIMIT_DEFAULT;
 	int64_t depth = DEPTH_DEFAULT, window = WINDOW_DEFAULT;
+	/*
+	 * Not used here. As in stock Git, a negative number is an error, but
+	 * not for pack-objects.
+	 */
+	uint64_t cache;
 	const struct {
 		const char *key;
 		uint64_t *value;
 	} sizes[] = {
 		{"gc.bigpackthreshold", &s->big_pack},
 		{"gc.maxcruftsize", &s->max_cruft_size},
+		{"pack.deltacachesize", &cache},
 	};
 	int ret = config_i64(config, "gc.auto", &auto_limit, err);
 

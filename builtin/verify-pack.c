@@ -7,10 +7,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/config-check.h"
 #include "builtin/options.h"
 #include "builtin/verify-pack.h"
 #include "pack/chains.h"
 #include "pack/verify.h"
+#include "repo/repo.h"
 #include "sys/io.h"
 #include "sys/thread.h"
 
@@ -179,44 +181,58 @@ static int check_idx(const char *base, struct error *err)
 }
 
 /*
- * Check one pack and print the requested lists, or an error. Returns whether
- * the pack is correct.
+ * Returns whether the configuration keys of index-pack have correct values.
+ * Prints an error if not. Stock Git runs index-pack for each pack, so that the
+ * error is printed for each pack.
  */
-static bool verify_named(const struct verify_pack_request *rq, const char *name)
+static bool is_configured_well(const struct repo *repo)
+{
+	static const char *const index_pack[] = {"index-pack", NULL};
+
+	return !repo ||
+	       !config_check(&repo->config, config_check_groups(index_pack));
+}
+
+/*
+ * Check one pack and print the requested lists, or an error. `repo` is NULL
+ * outside of a repository. Returns whether the pack is correct.
+ */
+static bool verify_named(const struct verify_pack_request *rq,
+			 const struct repo *repo, const char *name)
 {
 	struct buf base = BUF_INIT;
 	struct error err = ERROR_INIT;
-	int ret = strip_name(&base, name);
+	bool is_good = false;
 
-	ret = ret < 0 ? error_nomem(&err) : check_idx(base.data, &err);
-	if (ret < 0)
+	if (strip_name(&base, name) < 0)
+		builtin_error("out of memory");
+	else if (!is_configured_well(repo))
+		is_good = false;
+	else if (check_idx(base.data, &err) < 0)
 		builtin_fail(&err);
-	else if ((ret = verify_pack_base(rq, base.data, &err)) < 0)
+	else if (verify_pack_base(rq, base.data, &err) < 0)
 		builtin_error("%s", err.msg);
-	if (ret < 0 && (rq->verbose || rq->stat_only))
+	else
+		is_good = true;
+	if (!is_good && (rq->verbose || rq->stat_only))
 		printf("%s.pack: bad\n", base.data);
 	else if (rq->verbose && !rq->stat_only)
 		printf("%s.pack: ok\n", base.data);
 	buf_release(&base);
-	return !ret;
+	return is_good;
 }
 
 /*
- * Load pack.threads. If it is 0 or not set, *threads is the number of
+ * Returns pack.threads. If it is 0 or not set, returns the number of
  * processors.
  */
-static int choose_threads(unsigned *threads, const struct builtin_env *env)
+static unsigned choose_threads(const struct repo *repo)
 {
-	struct error err = ERROR_INIT;
-	uint64_t configured = 0;
+	uint64_t nr = 0;
 
-	if (env->repo && config_u64(&env->repo->config, "pack.threads",
-				    &configured, &err) < 0)
-		return builtin_fail(&err);
-	*threads = sys_cpu_nr();
-	if (configured && configured < 1024)
-		*threads = (unsigned)configured;
-	return 0;
+	if (repo)
+		config_u64(&repo->config, "pack.threads", &nr, NULL);
+	return nr && nr < 1024 ? (unsigned)nr : sys_cpu_nr();
 }
 
 int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
@@ -254,8 +270,6 @@ int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 	if (code)
 		return code;
 	code = builtin_choose_algo(env, &rq.algo, format);
-	if (!code)
-		code = choose_threads(&rq.threads, env);
 	/*
 	 * From here on, the exit code of an error is always 1. Stock Git runs a
 	 * child process for each pack, and does not pass on the exit code of
@@ -263,7 +277,8 @@ int cmd_verify_pack(int argc, const char **argv, struct builtin_env *env)
 	 */
 	if (code)
 		return 1;
+	rq.threads = choose_threads(env->repo);
 	for (int i = 1; i <= operands; i++)
-		bad |= !verify_named(&rq, argv[i]);
+		bad |= !verify_named(&rq, env->repo, argv[i]);
 	return builtin_finish(bad);
 }

@@ -4,14 +4,16 @@
  * run no Git service. The lists of refs and of packs are made for each request,
  * so that the lists are never out of date.
  *
- * Clients may cache objects and packs, because a file with such a name never
- * changes. Clients may not cache other files.
+ * Clients may cache objects, and packs whose name has a checksum, because a
+ * file with such a name never changes. Clients may not cache other files.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "http/http-exchange.h"
 #include "odb/odb.h"
+#include "pack/pack-name.h"
 #include "repack/server-info.h"
 #include "sys/clock.h"
 #include "sys/io.h"
@@ -224,6 +226,22 @@ out:
 	return ret;
 }
 
+/*
+ * Returns whether the name of a pack's file ends with a checksum, so that the
+ * content never changes.
+ */
+static bool has_checksum(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	size_t len = pack_name_len(name), digits = 0;
+
+	while (digits < len &&
+	       strchr("0123456789abcdef", name[len - digits - 1]))
+		digits++;
+	return digits == hash_hex_len(HASH_SHA1) ||
+	       digits == hash_hex_len(HASH_SHA256);
+}
+
 int http_dumb(struct http_exchange *x, struct error *err)
 {
 	int ret = http_may_get_files(x, err);
@@ -243,11 +261,11 @@ int http_dumb(struct http_exchange *x, struct error *err)
 	case HTTP_LOOSE:
 		return put_file(x, "application/x-git-loose-object", true, err);
 	case HTTP_PACK:
-		return put_file(x, "application/x-git-packed-objects", true,
-				err);
+		return put_file(x, "application/x-git-packed-objects",
+				has_checksum(x->url.name), err);
 	case HTTP_IDX:
-		return put_file(x, "application/x-git-packed-objects-toc", true,
-				err);
+		return put_file(x, "application/x-git-packed-objects-toc",
+				has_checksum(x->url.name), err);
 	default:
 		return put_file(x, "text/plain", false, err);
 	}

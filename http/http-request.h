@@ -33,13 +33,14 @@
  *	objects/info/http-alternates                HTTP_ALTERNATES
  *	objects/info/packs                          HTTP_INFO_PACKS
  *	objects/<2 digits>/<38 or 62 digits>        HTTP_LOOSE
- *	objects/pack/pack-<40 or 64 digits>.pack    HTTP_PACK
- *	objects/pack/pack-<40 or 64 digits>.idx     HTTP_IDX
+ *	objects/pack/<name of a pack>.pack          HTTP_PACK
+ *	objects/pack/<name of a pack>.idx           HTTP_IDX
  *	git-upload-pack                             HTTP_UPLOAD_PACK
  *	git-receive-pack                            HTTP_RECEIVE_PACK
  *	git-upload-archive                          HTTP_UPLOAD_ARCHIVE
  *
- * Digits are hexadecimal, in lower case. A request cannot name any other file.
+ * Digits are hexadecimal, in lower case. pack/pack-name.h says which names packs
+ * have. A request cannot name any other file.
  */
 
 enum http_route {

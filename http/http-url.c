@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "http/http-request.h"
+#include "pack/pack-name.h"
 
 /*
  * The form of the end of a URL path: text `a`, `x` hexadecimal digits, text
@@ -28,10 +29,6 @@ static const struct shape shapes[] = {
 	{HTTP_INFO_PACKS, "/objects/info/packs", 0, "", 0, ""},
 	{HTTP_LOOSE, "/objects/", 2, "/", 38, ""},
 	{HTTP_LOOSE, "/objects/", 2, "/", 62, ""},
-	{HTTP_PACK, "/objects/pack/pack-", 40, ".pack", 0, ""},
-	{HTTP_PACK, "/objects/pack/pack-", 64, ".pack", 0, ""},
-	{HTTP_IDX, "/objects/pack/pack-", 40, ".idx", 0, ""},
-	{HTTP_IDX, "/objects/pack/pack-", 64, ".idx", 0, ""},
 	{HTTP_UPLOAD_PACK, "/git-upload-pack", 0, "", 0, ""},
 	{HTTP_RECEIVE_PACK, "/git-receive-pack", 0, "", 0, ""},
 	{HTTP_UPLOAD_ARCHIVE, "/git-upload-archive", 0, "", 0, ""},
@@ -89,6 +86,29 @@ static bool has_shape(const char *p, const struct shape *s)
 	       take_text(&p, s->c) && !*p;
 }
 
+/* Like http_url_parse(), but only for the routes HTTP_PACK and HTTP_IDX. */
+static bool parse_pack(struct http_url *url, const char *path)
+{
+	static const char dir[] = "/objects/pack/";
+	const size_t dir_len = sizeof(dir) - 1;
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t before = (size_t)(name - path), name_len = pack_name_len(name);
+
+	if (!name_len || before < dir_len ||
+	    strncmp(name - dir_len, dir, dir_len) != 0)
+		return false;
+	if (!strcmp(name + name_len, ".pack"))
+		url->route = HTTP_PACK;
+	else if (!strcmp(name + name_len, ".idx"))
+		url->route = HTTP_IDX;
+	else
+		return false;
+	url->repo_len = before - dir_len;
+	url->name = path + url->repo_len + 1;
+	return true;
+}
+
 bool http_url_parse(struct http_url *url, const char *path)
 {
 	size_t path_len = strlen(path);
@@ -105,7 +125,7 @@ bool http_url_parse(struct http_url *url, const char *path)
 		url->name = path + url->repo_len + 1;
 		return true;
 	}
-	return false;
+	return parse_pack(url, path);
 }
 
 /*
