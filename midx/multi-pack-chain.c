@@ -385,10 +385,36 @@ static int install(struct writing *w)
 
 /* ---- appending */
 
+/*
+ * If the highest layer does not match its checksum, build on a lower layer. So
+ * the packs of the damaged layer get into the new layer. Returns 0 or
+ * ERR_NOMEM.
+ */
+static int skip_damaged(struct writing *w)
+{
+	int ret = 0;
+
+	for (; w->base; w->base = w->base->base) {
+		const struct sys_map *map = &w->base->map;
+
+		ret = hash_check_trailer(map->data, map->len, w->odb->algo,
+					 w->base->path, NULL);
+		if (ret != ERR_CORRUPT)
+			break;
+		ret = 0;
+		error_set(&w->result->warning, ERR_CORRUPT,
+			  "ignoring existing multi-pack-index; "
+			  "checksum mismatch");
+	}
+	return ret < 0 ? error_nomem(w->err) : 0;
+}
+
 static int append(struct writing *w)
 {
 	int ret = begin(w);
 
+	if (!ret)
+		ret = skip_damaged(w);
 	if (ret < 0)
 		return ret;
 	while (w->o->bitmap && w->base && !bitmap_of(w, w->base))

@@ -32,6 +32,9 @@ struct multi_pack_layer_options {
 	 * lower layers. So with a bitmap index, multi_pack_append() chooses a
 	 * lower base if necessary: the highest layer that has a bitmap index,
 	 * and below which all layers have one.
+	 *
+	 * multi_pack_append() hashes the file of `base`. If the file does not
+	 * match its checksum, the next lower layer is the base.
 	 */
 	struct odb_midx *base;
 	/* Install the files of the layer, but do not change the chain file. */

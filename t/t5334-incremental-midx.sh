@@ -273,6 +273,38 @@ test_expect_success STOCK_239 'a damaged layer: the layers below are used' '
 	layers_are apart.git 2
 '
 
+# damage_end <file>: changes the last two bytes of a file, its checksum.
+damage_end () {
+	chmod u+w "$1" &&
+	printf XX | dd of="$1" bs=1 seek=$(($(wc -c <"$1") - 2)) conv=notrunc \
+		2>/dev/null
+}
+
+test_expect_success 'no layer is built on a damaged multi-pack-index' '
+	cp -R apart.git damaged.git &&
+	rm -rf damaged.git/objects/pack/multi-pack-index.d &&
+	"$GIT" -C damaged.git multi-pack-index write &&
+	damage_end damaged.git/objects/pack/multi-pack-index &&
+	"$GIT" -C damaged.git multi-pack-index write --incremental 2>err &&
+	echo "warning: ignoring existing multi-pack-index; checksum mismatch" \
+		>expect &&
+	test_cmp expect err &&
+	test_line_count 1 damaged.git/$CHAIN &&
+	"$GIT" -C damaged.git multi-pack-index verify
+'
+
+test_expect_success 'a damaged top layer is written again with the new pack' '
+	push_layer damaged.git &&
+	layer damaged.git 1 >before &&
+	damage_end damaged.git/objects/pack/multi-pack-index.d/multi-pack-index-$(layer damaged.git 2).midx &&
+	push_layer damaged.git 2>err &&
+	grep "^warning: " err &&
+	test_line_count 2 damaged.git/$CHAIN &&
+	layer damaged.git 1 >after &&
+	test_cmp before after &&
+	"$GIT" -C damaged.git multi-pack-index verify
+'
+
 test_expect_success 'stock Git repacks over a chain that it may not know' '
 	stock -C apart.git repack -adq &&
 	same_answers apart.git &&
