@@ -76,15 +76,17 @@ int loose_info(struct loose_header *header, struct inflater *inf,
 	       struct error *err)
 {
 	uint8_t bytes[LOOSE_HEADER_MAX];
+	size_t header_len = sizeof(bytes), used = file_len;
 	struct error detail = ERROR_INIT;
-	ssize_t n;
 
 	memset(header, 0, sizeof(*header));
-	n = inflater_prefix(inf, bytes, sizeof(bytes), file, file_len);
-	if (n < 0)
+	if (inflater_start(inf) < 0)
+		return error_nomem(err);
+	if (inflater_feed(inf, bytes, &header_len, file, &used) < 0 ||
+	    !header_len)
 		return error_set(err, ERR_CORRUPT, "%s: not a zlib stream",
 				 name);
-	if (loose_header_parse(header, bytes, (size_t)n, &detail) < 0)
+	if (loose_header_parse(header, bytes, header_len, &detail) < 0)
 		return in_file(detail.code, name, &detail, err);
 	return 0;
 }

@@ -103,6 +103,17 @@ static void test_read(void **state)
 	assert_int_equal(loose_info(&h, inf, file.data, file.len, "x", NULL),
 			 0);
 	assert_int_equal(h.size, 6);
+	/* A file that ends too early can still have a whole header. */
+	assert_int_equal(
+		loose_info(&h, inf, file.data, file.len - 4, "x", NULL), 0);
+	assert_int_equal(h.type, OBJ_BLOB);
+	assert_int_equal(h.size, 6);
+	assert_int_equal(loose_info(&h, inf, file.data, 4, "x", NULL),
+			 ERR_CORRUPT);
+	assert_int_equal(loose_info(&h, inf, file.data, 0, "x", NULL),
+			 ERR_CORRUPT);
+	file.len -= 4;
+	assert_int_equal(read_bytes(&obj, &file, NULL), ERR_CORRUPT);
 	inflater_free(inf);
 	buf_release(&file);
 }
