@@ -136,10 +136,21 @@ static int64_t time_of(const struct pack *pack)
 static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 {
 	struct pack_mtimes_file f;
-	int ret = pack_mtimes_open(&f, p->pack, c->err);
+	struct error why = ERROR_INIT;
+	int ret = pack_mtimes_open(&f, p->pack, &why);
 
 	if (!ret)
 		ret = collect_objects(c, p, &f.times, 0);
+	/*
+	 * No object may expire because of a damaged time. Without the file, all
+	 * objects of the pack get the time of the pack, which is later.
+	 */
+	else if (ret == ERR_CORRUPT)
+		error_set(
+			c->err, ERR_CORRUPT,
+			"%s\nTo keep the objects of this pack for now, delete "
+			"the file.",
+			why.msg);
 	/*
 	 * The .mtimes file is missing. If the pack was removed, take the time
 	 * of the pack for all its objects, because none of them is younger. If
@@ -151,6 +162,8 @@ static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 		ret = collect_objects(c, p, NULL,
 				      is_gone(p->pack) ? time_of(p->pack)
 						       : sys_clock_seconds());
+	else if (c->err)
+		*c->err = why;
 	pack_mtimes_close(&f);
 	return ret;
 }

@@ -213,10 +213,30 @@ test_expect_success 'a damaged .mtimes ends the repack, and nothing is lost' '
 	packs_of damaged.git >before &&
 	test_must_fail "$GIT" -C damaged.git repack --cruft -d -q 2>err &&
 	grep "mtimes: invalid checksum" err &&
+	grep "delete the file" err &&
 	packs_of damaged.git >after &&
 	sed "s/pack-[^ ]* //" before | sort -u >before.objects &&
 	sed "s/pack-[^ ]* //" after | sort -u >after.objects &&
 	test_cmp before.objects after.objects
+'
+
+all_objects () {
+	stock -C damaged.git cat-file --batch-all-objects \
+		--batch-check="%(objectname)"
+}
+
+test_expect_success 'a damaged header, too; without the file, gc works again' '
+	all_objects >expect &&
+	mtimes=$(echo damaged.git/objects/pack/*.mtimes) &&
+	printf "X" | dd of=$mtimes bs=1 conv=notrunc 2>/dev/null &&
+	test_expect_code 128 "$GIT" -C damaged.git gc -q 2>err &&
+	grep "mtimes: not a version 1 table of times" err &&
+	grep "delete the file" err &&
+	rm -f $mtimes &&
+	"$GIT" -C damaged.git gc -q &&
+	all_objects >actual &&
+	test_cmp expect actual &&
+	ls damaged.git/objects/pack/*.mtimes
 '
 
 test_expect_success 'a recent object whose parent is gone' '
