@@ -39,8 +39,8 @@
  *	git-receive-pack                            HTTP_RECEIVE_PACK
  *	git-upload-archive                          HTTP_UPLOAD_ARCHIVE
  *
- * Digits are hexadecimal, in lower case. pack/pack-name.h says which names packs
- * have. A request cannot name any other file.
+ * Digits are hexadecimal, in lower case. pack/pack-name.h says which names
+ * packs have. A request cannot name any other file.
  */
 
 enum http_route {

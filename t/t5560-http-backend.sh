@@ -107,6 +107,43 @@ test_expect_success 'files: cache headers of immutable files' '
 	test_cmp expect actual
 '
 
+test_expect_success 'files: packs of any name' '
+	cp -r srv/r.git srv/named.git &&
+	(
+		cd srv/named.git/objects/pack &&
+		checksum=${pack#pack-} &&
+		for end in pack idx
+		do
+			cp $pack.$end loose-$checksum.$end &&
+			mv $pack.$end foo.$end || exit 1
+		done &&
+		cp foo.pack .tmp-1-$pack.pack
+	) &&
+	cgi "$OURS" GET /named.git/objects/info/packs >out &&
+	for name in foo loose-${pack#pack-}
+	do
+		grep "^P $name.pack\$" out || return 1
+		for end in pack idx
+		do
+			file=objects/pack/$name.$end &&
+			size=$(wc -c <srv/named.git/$file) &&
+			cgi "$OURS" GET /named.git/$file >answer &&
+			tail -c $size answer >actual &&
+			cmp srv/named.git/$file actual || return 1
+		done
+	done &&
+	cgi "$OURS" GET /named.git/objects/pack/loose-${pack#pack-}.idx \
+		>answer &&
+	grep -a "^Cache-Control: public, max-age=31536000" answer &&
+	cgi "$OURS" GET /named.git/objects/pack/foo.idx >answer &&
+	grep -a "^Cache-Control: no-cache" answer &&
+	for file in foo.rev foo.bitmap .tmp-1-$pack.pack x/foo.pack
+	do
+		cgi "$OURS" GET /named.git/objects/pack/$file >answer &&
+		grep "^Status: 404" answer || return 1
+	done
+'
+
 test_expect_success 'paths: how a repository may be named' '
 	ln -s r.git srv/link.git &&
 	cp -r srv/r.git outside.git &&
