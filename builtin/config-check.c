@@ -41,6 +41,7 @@ static const struct {
 	{"gc", {NULL}, MOST},
 	{"hash-object", {NULL}, MOST},
 	{"index-pack", {NULL}, MOST | INDEXING},
+	{"init", {NULL}, MOST},
 	{"maintenance", {"run", "is-needed", NULL}, MOST},
 	{"multi-pack-index", {NULL}, MOST},
 	{"multi-pack-index", {"write", "compact", NULL}, LAYERING},

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "builtin/builtin.h"
+#include "builtin/config-check.h"
 #include "builtin/options.h"
 #include "refs/refs.h"
 #include "repo/repo.h"
@@ -464,7 +465,12 @@ static int report(const struct init_args *args, bool existed, bool shared)
 	return builtin_finish(0);
 }
 
-static int run(struct init_args *args, const struct config *config)
+/*
+ * Makes the repository. `checks`: the groups of keys for config_check().
+ * Returns an exit code.
+ */
+static int run(struct init_args *args, const struct config *config,
+	       unsigned checks)
 {
 	struct error err = ERROR_INIT;
 	bool shared = false;
@@ -486,6 +492,8 @@ static int run(struct init_args *args, const struct config *config)
 		ret = make_directory(args->directory);
 	if (!ret)
 		ret = choose_place(args);
+	if (!ret)
+		ret = config_check(config, checks);
 	is_new = !ret && !has_head(args->git_dir);
 	/*
 	 * A .git file leads to an existing repository. Find it before the
@@ -544,7 +552,7 @@ int cmd_init(int argc, const char **argv, struct builtin_env *env)
 		return ret;
 	if (config_load(&config, &sources, &err) < 0)
 		return builtin_fail(&err);
-	ret = run(&args, &config);
+	ret = run(&args, &config, env->config_checks);
 	config_release(&config);
 	free(args.git_dir);
 	free(args.shown_dir);
