@@ -491,15 +491,16 @@ static int check_filter(const struct cat_file *c)
 		.fn = set, .flags = OPTION_OPTIONAL_ARG | OPTION_NO_NEGATE,    \
 		.arg_name = "<format>", .help = text                           \
 	}
-#define NOT_OURS(name)                                                         \
+#define NOT_OURS(name, flag)                                                   \
 	{                                                                      \
-		.kind = OPTION_NOT_OURS, .long_name = name                     \
+		.kind = OPTION_NOT_OURS, .long_name = name, .flags = flag      \
 	}
 
 int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 {
 	struct cat_file c = {.mode = 0};
 	const struct option options[] = {
+		NOT_OURS("follow-symlinks", 0),
 		MODE('e', set_exists, "check if <object> exists"),
 		MODE('p', set_pretty, "pretty-print <object> content"),
 		MODE('t', set_type, "show object type"),
@@ -549,11 +550,10 @@ int cmd_cat_file(int argc, const char **argv, struct builtin_env *env)
 		 .flag = &c.batch.unordered,
 		 .help = "visit objects in the order of the packs, not of "
 			 "their ids"},
-		NOT_OURS("allow-unknown-type"),
-		NOT_OURS("follow-symlinks"),
-		NOT_OURS("textconv"),
-		NOT_OURS("filters"),
-		NOT_OURS("path"),
+		NOT_OURS("allow-unknown-type", 0),
+		NOT_OURS("textconv", OPTION_NO_NEGATE),
+		NOT_OURS("filters", OPTION_NO_NEGATE),
+		NOT_OURS("path", 0),
 		{.kind = OPTION_END},
 	};
 	int nr, ret;

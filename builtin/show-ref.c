@@ -397,13 +397,13 @@ int cmd_show_ref(int argc, const char **argv, struct builtin_env *env)
 				    "abbreviate ids to <n> digits or more"),
 		OPTION_ROW_FLAG('q', "quiet", &s.quiet,
 				"do not print results (useful with --verify)"),
+		OPTION_ROW_FLAG(0, "exists", &s.exists,
+				"say by the exit code whether the ref exists; "
+				"its object need not"),
 		OPTION_ROW_OPTIONAL(0, "exclude-existing", take_exclude, &s,
 				    OPTION_NO_NEGATE, "<pattern>",
 				    "print the lines of standard input whose "
 				    "ref does not exist here"),
-		OPTION_ROW_FLAG(0, "exists", &s.exists,
-				"say by the exit code whether the ref exists; "
-				"its object need not"),
 		{.kind = OPTION_END},
 	};
 	int ret = options_parse(argc, argv, options, usage);
