@@ -97,10 +97,12 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 
 /*
  * Sets s->spread_words (limit for commits spread over the history) and
- * s->most_words (limit for all bitmaps of the index). Both depend on the size
- * of the bitmaps in `plain`, for commits at fixed gaps. In a short history,
- * `plain` has a bitmap of each commit. Then spread_words is the full size of
- * these bitmaps, so that all commits may get a bitmap.
+ * s->most_words (limit for all bitmaps of the index). `plain` has bitmaps of
+ * commits at fixed gaps, which were built only to measure their size.
+ * spread_words is computed from this size, and so is most_words, unless the
+ * caller gives a budget. In a short history, `plain` has a bitmap of each
+ * commit. Then spread_words is the full size of these bitmaps, so that all
+ * commits may get a bitmap.
  */
 static void set_limits(struct choosing *s,
 		       const struct bitmap_build_result *plain)

@@ -42,10 +42,13 @@
 #include "walk/walk.h"
 
 /*
- * Budget of the commits that are spread over the history, in sixteenths of the
- * size of the plain selection. The plain selection has short XOR chains. With
- * the smallest possible XORs it would be about a sixteenth smaller. So this
- * sixteenth is not part of the budget.
+ * Budget for the bitmaps of commits that are spread over the history. The unit
+ * is a sixteenth of the size of the bitmaps of a plain selection, which has
+ * commits at fixed gaps like an index of stock Git (bitmap/select.h).
+ *
+ * The bitmaps of the plain selection have short XOR chains. If each XOR were
+ * the smallest possible one, these bitmaps would be about a sixteenth smaller.
+ * The budget is this smaller size, which is 15 sixteenths.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*

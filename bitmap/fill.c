@@ -599,8 +599,10 @@ static bool has_tip(struct bitmap_fill *fill, uint32_t obj_pos, uint32_t bit)
 }
 
 /*
- * Lists the indexed tips that are not parsed and not in the set, as pairs (bit,
- * obj_pos) in the order of the bits. Returns 0 or ERR_NOMEM.
+ * Lists the tips for which three facts hold: the bitmap index has the tip, so
+ * it has a bit; the commit was not parsed yet; and the tip is not in the set of
+ * objects found so far (fill->packed). The list has pairs (bit, obj_pos) in the
+ * order of the bits. Returns 0 or ERR_NOMEM.
  */
 static int list_unread(struct sort_item *list, size_t *nr,
 		       const struct bitmap_side *f, const uint32_t *bits,

@@ -134,15 +134,19 @@ int bitmap_side_walk(struct bitmap_side *side, size_t limit, struct error *err);
 bool bitmap_side_has_bitmap(const struct bitmap_side *side, uint32_t commit_nr);
 
 /*
- * Estimates how many commits must be walked from one commit back to commits
- * with bitmaps. The estimate is at most `most`. O(most + words of a type
- * bitmap).
+ * Estimates how many commits one side of a query must walk, from the commit
+ * `commit_nr` back to commits with bitmaps. O(most + words of a type bitmap).
  *
- * If the commit is in the index, counts the commits that follow in the pack, up
- * to the next one with a bitmap. In a pack, newer commits come first. If the
- * commit is not in the index, estimates the number of commits that the index
- * lacks. The packed objects that the index lacks are assumed to have the same
- * share of commits as the indexed ones. If the index is empty, returns `most`.
+ * If the commit is in the index, its ancestors come after it in the pack,
+ * because newer commits come first. So the function counts the commits in the
+ * order of the pack: from this commit up to the next commit with a bitmap. The
+ * count stops at `most`.
+ *
+ * If the commit is not in the index, the function estimates the number of
+ * commits that the index lacks. For this, it multiplies two numbers: the number
+ * of packed objects that the index lacks, and the share of commits among the
+ * indexed objects. The estimate may be more than `most`. If the index is empty,
+ * the function returns `most`.
  */
 size_t bitmap_side_distance(const struct bitmap_side *side, uint32_t commit_nr,
 			    size_t most);

@@ -235,9 +235,11 @@ enum {
 	 */
 	NAMED_COVERED = 0x4,
 	/*
-	 * A branch or tag, or another ref that has a bitmap, reaches the
-	 * commit. The commit then counts as not walked by a request for all
-	 * other refs (flags_of_tip()).
+	 * The commit is reachable from a branch or a tag, or from a ref of the
+	 * class OTHER that has a bitmap. Such a commit counts as not walked by
+	 * a request for all refs of the class OTHER. The reason: this request
+	 * also asks for all branches and tags, and their walk is counted for
+	 * the class NAMED (flags_of_tip()).
 	 */
 	OTHERS_COVERED = 0x8,
 	/* the commit is reachable from a tip of the class that has no bitmap */
@@ -283,9 +285,9 @@ static int mark_tips(struct selecting *s)
 
 /*
  * Returns the flags of a tip. Its ancestors get these flags, too. Only a mirror
- * asks for the other refs (OTHER), and it also asks for branches and tags. So
- * all that a branch or tag reaches counts as covered for other refs
- * (OTHERS_COVERED).
+ * asks for refs of the class OTHER, and a mirror also asks for all branches and
+ * tags. So all commits that a branch or tag reaches count as covered for the
+ * class OTHER (OTHERS_COVERED).
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {
@@ -312,8 +314,9 @@ static int class_add(struct class_tips *class, const struct history *h,
 /*
  * Counts a commit for each class of tips:
  * - as reached, if a request for all tips of the class reaches the commit;
- * - as saved, if such a request would also walk the commit, because no bitmap
- *   contains it. Pseudo-merges make this walk needless.
+ * - as saved, if two facts hold: such a request reaches the commit, and without
+ *   pseudo-merges it would have to walk the commit, because no bitmap of a tip
+ *   contains it. With pseudo-merges, the request need not walk the commit.
  *
  * A saved commit is added to the tips for pseudo-merges if it is a tip of the
  * class without a bitmap, and no other such tip reaches it.

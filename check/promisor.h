@@ -69,13 +69,18 @@ int promisor_check(struct promisor *p, uint32_t obj_pos, enum object_type type,
 		   struct error *err);
 
 /*
- * Lists the objects that `wants` reach and that no promisor pack has. *result
- * and the return value are those of walk_enumerate() with objects, but
- * result->lists stays empty. The walk stops at objects of promisor packs, at
- * missing promised objects, and at existing objects that `haves` reach.
+ * Walks from `wants`, and lists the objects that it meets. The walk stops at
+ * objects of promisor packs, at missing promised objects, and at existing
+ * objects that `haves` reach. So it lists no object that is only reachable
+ * through an object of a promisor pack. *result is filled in, and the return
+ * value is chosen, as by walk_enumerate() when it lists trees and blobs too;
+ * but result->lists stays empty.
  *
- * With `keep_promised`, also lists promised objects that exist outside of
- * promisor packs, because the repository relies on these copies.
+ * With `keep_promised`, the walk also starts at promised objects (objects to
+ * which an object of a promisor pack has a link) that exist outside of promisor
+ * packs. So these objects are listed even if no walk from `wants` meets them.
+ * The repository relies on these copies, because no promisor pack has the
+ * objects.
  */
 int promisor_enumerate(struct walk_result *result, struct promisor *p,
 		       const struct walk_tips *wants,

@@ -57,10 +57,13 @@
  */
 #define SPLIT_OBJECTS_MIN 8192
 /*
- * A run of objects of different names that have the same last characters
- * (FILE_SHIFT) is split sooner, so that several threads can search it. The
- * condition: the first segment has twice its intended weight, and also
- * SPLIT_FILES_MIN objects or the weight SPLIT_WEIGHT_MIN.
+ * Objects of different names that have the same last characters (FILE_SHIFT)
+ * are split between two segments sooner than objects of one name. So several
+ * threads can search them. They are split if the first of the two segments then
+ * fulfils two conditions:
+ * - it has at least twice its intended weight;
+ * - it has at least SPLIT_FILES_MIN objects, or at least the weight
+ *   SPLIT_WEIGHT_MIN.
  */
 #define SPLIT_FILES_MIN 2048
 #define SPLIT_WEIGHT_MIN (UINT64_C(512) << 20)
@@ -399,8 +402,10 @@ static int sort_by_path(struct delta_order *order,
 		};
 	}
 	/*
-	 * Without path hashes, this sort changes nothing: it is stable, and the
-	 * order by name already has equal name hashes next to each other.
+	 * The candidates are in the order by name, which is sorted by type and
+	 * then by name hash. If the objects have no path hashes (all are 0),
+	 * this stable sort keeps that order, and equal name hashes stay next to
+	 * each other.
 	 */
 	if (!ret)
 		ret = sort_items(keys, order->nr);

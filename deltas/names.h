@@ -24,10 +24,11 @@ int names_fill(struct packing_items *list, enum path_grouping grouping,
 
 /*
  * Set `no_delta` of each blob whose path has the attribute delta unset
- * (gitattributes(5)). External items are skipped. The rules come from the
- * attribute files of the repository. If no rule mentions delta, which is usual,
- * only these files are read, and no trees. Returns 1 if some blob was marked, 0
- * if none was, or a negative error code.
+ * (gitattributes(5)). External items are skipped: objects that are delta bases,
+ * but are not written into the pack. The rules come from the attribute files of
+ * the repository. If no rule mentions delta, which is usual, only these files
+ * are read, and no trees. Returns 1 if some blob was marked, 0 if none was, or
+ * a negative error code.
  */
 int names_apply_attrs(struct packing_items *list, struct error *err);
 

@@ -3,8 +3,10 @@
  * Changes a received pack, in one of two ways:
  * - A thin pack is completed. The delta bases that the pack lacks are appended.
  *   They are stored whole, in the order of their ids.
- * - In a broken pack, deltas that could not be resolved are dropped. Their
- *   bytes stay as gaps.
+ * - In a broken pack, deltas that could not be resolved are dropped from the
+ *   list of objects. Their bytes stay in the file, but belong to no object any
+ *   more. So the file can be read only by the offsets in the list, not from
+ *   front to back.
  *
  * A base may be read from the repository although the pack has it: the base is
  * itself stored as a delta, and this delta was not resolved yet. Such a base is

@@ -19,7 +19,8 @@
 #define LOCK "network/lock"
 
 /*
- * Returns 1 if `git_dir` is the git directory of a shared store itself, 0 if
+ * Returns 1 if `git_dir` is the git directory of the shared store of a fork
+ * network (the repository that holds the objects of all members). Returns 0 if
  * not, or ERR_NOMEM.
  */
 static int is_store(const char *git_dir)
@@ -34,8 +35,11 @@ static int is_store(const char *git_dir)
 }
 
 /*
- * If the parent of an object directory is the git directory of a shared store,
- * sets *git_dir to this parent. Returns 1 if so, 0 if not, or ERR_NOMEM.
+ * Checks whether `object_dir`, an alternate of a repository, belongs to the
+ * shared store of a fork network. (The shared store is the repository that
+ * holds the objects of all members of the network.) If so, sets *git_dir to the
+ * git directory of the shared store, which is the parent of `object_dir`.
+ * Returns 1 if so, 0 if not, or ERR_NOMEM.
  */
 static int try_alternate(char **git_dir, const char *object_dir,
 			 struct error *err)

@@ -35,10 +35,10 @@ struct multi_pack_bitmap_request {
 	const char *refs_snapshot;
 	const struct newpack_options *options;
 	/*
-	 * If the new index is for a layer of a chain: an existing bitmap index
-	 * of the chain, whose bitmaps are used. `compacts` says which layers
-	 * this index covers. NULL: the new index is not for a layer, or there
-	 * are no layers below the new one.
+	 * If the new bitmap index is for a layer of a chain: an existing bitmap
+	 * index of the same chain, whose bitmaps are used. The field `compacts`
+	 * says which layers `below` covers. NULL: the new bitmap index is not
+	 * for a layer, or there are no layers below the new layer.
 	 */
 	const struct pack_bitmap *below;
 	/*

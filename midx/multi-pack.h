@@ -35,7 +35,10 @@ struct multi_pack_options {
 	const struct named_packs *only;
 	/* Packs that are left out of the multi-pack-index. NULL: none. */
 	const struct named_packs *but;
-	/* After the new file is installed, remove the packs in `but`. */
+	/*
+	 * true: after the new file is installed, the packs in `but` are
+	 * removed.
+	 */
 	bool removes_but;
 	/*
 	 * Write nothing if the multi-pack-index on disk covers the same packs
@@ -90,8 +93,9 @@ struct multi_pack_result {
  * indexes are removed afterwards, even if options->keep_current keeps the
  * multi-pack-index.
  *
- * With options->removes_but, the packs of `but` are removed under the same
- * lock. In this case, the multi-pack-index on disk must be the one of the
+ * The new multi-pack-index does not cover the packs in options->but. If
+ * options->removes_but is set, these packs are also removed, before the lock is
+ * released. In this case, the multi-pack-index on disk must be the one of the
  * snapshot. Otherwise two processes could each rely on packs that the other
  * removes.
  *

@@ -34,9 +34,11 @@ static int settle_add(struct network *network, uint32_t id,
 		ret = network_link_check(&link, network, repo, err);
 	is_gone = ret == ERR_MISSING || (!ret && link == NETWORK_LINK_NONE);
 	/*
-	 * network_add() takes the lock itself. Without the lock, `git network
-	 * add` of another process might complete the member before
-	 * network_part() removes its entry.
+	 * Hold the lock of the member until network_part() has removed its
+	 * entry. Otherwise another process that runs `git network add` might
+	 * finish adding the repository first, and network_part() would remove
+	 * the entry of a complete member. Release the lock before
+	 * network_add(), because network_add() takes it itself.
 	 */
 	if (is_gone)
 		ret = network_part(network, id, err);

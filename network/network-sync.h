@@ -117,8 +117,9 @@ int network_add(uint32_t *id, struct network *network, const char *path,
 		struct network_sync_report *report, struct error *err);
 
 /*
- * Sync the objects of a repository that borrows from the store, then fork it
- * with network_fork(). Returns 0 or a negative error code.
+ * Fork `source`, a repository that borrows objects from the store of the
+ * network. First copies the objects that only `source` has into the store. Then
+ * makes the fork with network_fork(). Returns 0 or a negative error code.
  */
 int network_fork_synced(uint32_t *id, struct network *network,
 			const struct repo *source, const char *path,

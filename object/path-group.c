@@ -12,9 +12,11 @@
 #define DIR_BITS 13
 
 /*
- * Returns the path group of an entry with PATH_GROUP_PATH: the FNV-1a hash of
- * its name, with the bits mixed at the end. The start value of the hash depends
- * on `dir`, the path group of the directory that has the entry.
+ * Returns the path group of a tree entry for the grouping PATH_GROUP_PATH: a
+ * number computed from the path of the entry. It is the FNV-1a hash of the
+ * entry's name, with the bits mixed at the end. The start value of the hash
+ * depends on `dir`, the path group of the directory that has the entry. So the
+ * number depends on the whole path.
  */
 static uint32_t hash_component(uint32_t dir, const char *name, size_t len)
 {

@@ -140,9 +140,10 @@ static bool open_late(struct odb_reader *reader)
 }
 
 /*
- * Opens reader->late if it is not open. Opens it again if packs were added or
- * removed since it was opened. Returns true if this call has opened it, false
- * if not or after an error.
+ * Opens reader->late: a snapshot of the packs that is newer than reader->odb,
+ * for objects that reader->odb lacks. If it is open already, opens it again
+ * only if packs were added or removed since then. Returns true if this call has
+ * opened a snapshot, false if not or after an error.
  */
 static bool look_again(struct odb_reader *reader)
 {

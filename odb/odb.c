@@ -115,8 +115,10 @@ static int is_gone(const char *base)
 }
 
 /*
- * Opens a pack whose file will be mapped when it is read. Packs beyond the
- * limit odb->held_max are mapped at once. Returns 0 or a negative error code.
+ * Opens a pack. For the first odb->held_max packs, only a file descriptor is
+ * kept open; the file is mapped when it is first read. The file of any further
+ * pack is mapped immediately, so that the process does not run out of
+ * descriptors. Returns 0 or a negative error code.
  */
 static int hold_pack(struct pack **pack, const struct odb *odb,
 		     const char *base, const struct pack_side_files *side_files,

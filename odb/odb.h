@@ -180,8 +180,8 @@ int odb_open(struct odb **out, const struct repo *repo, struct error *warning,
  * Works like odb_open(), for a command that reads few of many packs. Does not
  * map a pack before the pack is read, and until then keeps a file descriptor
  * open for it (sys/map.h). If there are more than sys_held_max() packs, maps
- * the packs beyond this number at once. A pack that is removed meanwhile stays
- * readable, as after odb_open().
+ * the packs beyond this number immediately. A pack that is removed meanwhile
+ * stays readable, as after odb_open().
  */
 int odb_open_held(struct odb **out, const struct repo *repo,
 		  struct error *warning, struct error *err);

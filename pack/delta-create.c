@@ -39,9 +39,11 @@ enum {
 	 */
 	DIAGONAL_MIN = 8,
 	/*
-	 * Number of target bytes after the end of the last copy in which the
-	 * search looks for a continuation of this copy. A continuation has the
-	 * same difference between base offset and target position.
+	 * After a copy ends, the search tries to continue the same copy after
+	 * some bytes that differ: it compares target bytes with the base bytes
+	 * at the same difference between base offset and target position. The
+	 * search tries this for this number of target bytes after the end of
+	 * the copy.
 	 */
 	DIAGONAL_REACH = 256,
 	/* length of the longest copy that a later match may replace */

@@ -178,9 +178,11 @@ struct pack_midx_order {
 /*
  * Reads and verifies the order of the pseudo-pack, from the chunk RIDX. If
  * there is no RIDX, the order comes from `rev`: the bytes of a file
- * multi-pack-index-<checksum>.rev (NULL: no file). The objects of each pack
- * must be adjacent and sorted by offset, so the order is a permutation.
- * Verifying takes some 3 ns per object.
+ * multi-pack-index-<checksum>.rev (NULL: no file). Verifies two facts: the
+ * objects of each pack are next to each other, and their offsets strictly
+ * ascend. So no object is in the order twice. The order has as many entries as
+ * there are objects, so it has each object exactly once. Verifying takes some 3
+ * ns per object.
  *
  * Returns 0, or ERR_MISSING if there is no order, ERR_CORRUPT or ERR_NOMEM.
  * After an error, *order is zeroed.

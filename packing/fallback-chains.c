@@ -25,8 +25,10 @@
 #define GOOD_RATIO 16
 
 /*
- * Smallest limit in bytes that results from GOOD_RATIO. If half of the object's
- * size is less than this number, that half is the limit.
+ * The limit of GOOD_RATIO would be very small for a small object. If it is less
+ * than this number of bytes, this number is the maximum length of the new
+ * delta. But a delta may never be longer than POOR_RATIO allows, which is half
+ * of the object's size.
  */
 #define LITTLE 1024
 
@@ -48,11 +50,14 @@ struct chains {
 	struct sort_item *orphans;
 	size_t nr;
 	/*
-	 * Owned; indexed by obj_pos: 1 plus the number of the item that
-	 * replaces the object as a delta base; 0: none is known. Used for
-	 * objects that are not sent. The replacement is the external item of
-	 * the object itself, or the first orphan whose stored delta chain
-	 * contains the object.
+	 * Owned; indexed by obj_pos; used for objects that are not sent. 0: no
+	 * item is known that can replace the object as a delta base. Otherwise
+	 * 1 plus the number of such an item. The item is one of these:
+	 * - an external item for the object itself (a delta base that is not
+	 *   written into the new pack, for example because the receiver has
+	 *   it);
+	 * - the first orphan whose stored delta chain contains the object. The
+	 *   other orphans of this chain can become deltas of this orphan.
 	 */
 	uint32_t *heirs;
 };

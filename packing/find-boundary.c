@@ -43,8 +43,9 @@ struct collecting {
 	/* indexed by path_bit(): the paths at which trees are sent */
 	struct bitset paths;
 	/*
-	 * Indexed by path_bit(): the paths in `paths` at which the newest
-	 * wanted commits have a directory.
+	 * Indexed by path_bit(): paths at which the newest wanted commits have
+	 * a directory. note_kept() adds the paths. It does not look below a
+	 * directory whose path is not in `paths`.
 	 */
 	struct bitset kept;
 	struct bitset sent; /* indexed by obj_pos */
@@ -98,9 +99,10 @@ static bool is_entered(const struct collecting *c, uint32_t obj_pos,
 }
 
 /*
- * Callback for the trees of wanted commits. Record that these commits have a
- * directory at a path. Returns 0 to descend if trees are sent at this path, or
- * 1 to skip the directory.
+ * Callback of a walk over the trees of the newest wanted commits. Records in
+ * c->kept that these commits have a directory at the path `path`. Returns 0 if
+ * a tree that is sent has the same path: the walk then goes on to the entries
+ * of the directory. Returns 1 if not: the walk then skips these entries.
  */
 static int note_kept(void *ctx, uint32_t obj_pos, enum object_type type,
 		     const char *path, size_t path_len, struct error *err)

@@ -9,8 +9,9 @@
  *	                       |   |   |
  *	new history            D   |   |      wants of the clone: D, B, C
  *
- * The new history is walked from those wants of the clone that are not wants of
- * the answer (D). The walk ends at commits of the answer (A). The answer has
+ * The wants of the answer are the ids for which the answer was made. The new
+ * history is walked from those wants of the clone that are not wants of the
+ * answer (D). The walk ends at commits of the answer (A). The answer has
  * everything that its wants reach. So the clone needs all objects of the answer
  * if each want of the answer is a want of the clone (B, C), or is reached by
  * the new history (A). In this case the content of the answer is sent, and the
@@ -61,9 +62,10 @@ struct extending {
 	const struct oid **unlisted;
 	size_t unlisted_nr;
 	/*
-	 * indexed like file.ids: wants of the prepared answer (the stored
-	 * response) that this clone does not want, and that the walk has not
-	 * reached yet
+	 * Indexed like file.ids. A prepared answer is a stored response; its
+	 * wants are the ids for which it was made. This set has those wants of
+	 * the answer that this clone does not want, and that the walk has not
+	 * reached yet.
 	 */
 	struct bitset unreached;
 	size_t unreached_nr;

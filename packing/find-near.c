@@ -348,10 +348,18 @@ static int send_too(struct nearing *n, const struct tree_tally_row *row)
 }
 
 /*
- * Add or remove an object that is at more or fewer paths in the wanted tree
- * than in the tree of the prepared answer. Returns 1 if this was done, 0 if the
- * prepared answer contradicts the trees or the object does not exist, or
- * ERR_NOMEM.
+ * Update the set of objects to send for one changed object. At first, the set
+ * has the objects of the prepared answer (a stored response). `change` says how
+ * many more paths the object has in the wanted tree than in the tree of the
+ * prepared answer; the number is negative for fewer paths.
+ *
+ * - If the prepared answer does not have the object, the object is added.
+ * - If the wanted tree has the object at no path any more, it is removed.
+ * - Otherwise the object stays.
+ *
+ * Returns 1 if the set was updated, or ERR_NOMEM. Returns 0 if the prepared
+ * answer cannot be used: the number of paths in the wanted tree would be
+ * negative, or send_too() cannot add the object.
  */
 static int apply(struct nearing *n, const struct change *change)
 {

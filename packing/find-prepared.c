@@ -90,9 +90,10 @@ static int has_same_tags(const struct found *f, struct error *err)
 /*
  * Add the tags that the request includes. The prepared answer exists in two
  * variants: with tags and without. The variant with tags is used if it has
- * exactly the tags to send. Otherwise each tag is sent by itself, after the
- * variant without tags. This is also done if the client can get only the
- * variant without tags from another place.
+ * exactly the tags to send. Otherwise each tag is sent by itself, together with
+ * the variant without tags. The tags are also sent by themselves if the client
+ * can get the variant without tags from another place, such as a web server,
+ * but not the variant with tags.
  */
 static int add_tags(struct found *f, struct error *err)
 {

@@ -26,9 +26,12 @@ struct tagging {
 	struct found *f;
 	struct error *err;
 	/*
-	 * Indexed by obj_pos. Usually all objects of the list found->objects.
-	 * With found->near, only the tags that were added to this list; `few`
-	 * has the other objects of the list.
+	 * Indexed by obj_pos: the set of objects that are in the list
+	 * found->objects. With this set, the list need not be searched.
+	 *
+	 * If found->near (a prepared answer to a similar request) is set, the
+	 * set has only the tags that this file has added to the list. The
+	 * objects that were in the list before are in the map `few`.
 	 */
 	struct bitset others;
 	/*
@@ -44,7 +47,7 @@ struct tagging {
 	 * Indexed by bit_pos: tags in the bitmap index for which no ref was
 	 * visited yet. If some are left when all refs were visited, the tags in
 	 * `unread` are read. The set has no memory if `unread` is not used:
-	 * each tag is then read at once.
+	 * each tag is then read when it is visited.
 	 */
 	struct bitset unnamed;
 	/*

@@ -210,9 +210,9 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 bool found_is_prepared(const struct found *found, uint32_t odb_pos);
 
 /*
- * Returns whether the receiver may get packs from another place
- * (request->elsewhere). If false, found_is_elsewhere() is false for every
- * content.
+ * Returns whether the receiver may get packs from another place, such as a web
+ * server (request->elsewhere). If false, found_is_elsewhere() is false for
+ * every content.
  */
 bool found_offers(const struct found *found);
 
@@ -243,10 +243,10 @@ int found_look_for_stored(struct found *found, bool use_prepared,
 			  struct error *err);
 
 /*
- * Leave out objects that the receiver gets from another place. left_out[i]
- * becomes true if oids[i] would have been sent and is now left out. Otherwise
- * left_out[i] becomes false. If an id is listed several times, only one of
- * its elements becomes true. Call this function before
+ * Leave out objects that the receiver gets from another place, such as a web
+ * server. left_out[i] becomes true if oids[i] would have been sent and is now
+ * left out. Otherwise left_out[i] becomes false. If an id is listed several
+ * times, only one of its elements becomes true. Call this function before
  * found_withhold_versions(). Returns 0 or ERR_NOMEM. Cost: each listed object
  * is visited.
  */
@@ -315,8 +315,8 @@ bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 
 /*
  * Append external delta bases to `items`, with their sizes. An external delta
- * base is an object that is not written, because the receiver has it or gets it
- * in another way. There are two kinds:
+ * base is an object that is not written from this list, because the receiver
+ * has it or gets it in another way. There are two kinds:
  * - Older versions (found->versions). An older version is not appended if its
  *   newer version has already become a delta.
  * - Trees and blobs of boundary commits, which the receiver has. Such an object
@@ -331,11 +331,12 @@ int found_add_bases(struct found *found, struct packing_items *items,
 
 /*
  * Append objects of the newest wanted trees to `items`, as external delta
- * bases: items that are not written. The new pack gets the bytes of these
- * objects in another way, as copies of stored bytes. So only objects for which
- * is_sent() returns true are appended, and only those that share type and name
- * hash with an item that will be deflated anew. If fewer than two commits are
- * sent, nothing is done. Returns 0 or a negative error code.
+ * bases. The new pack does contain these objects, but they are not written from
+ * the list `items`: their stored bytes are copied from an old pack. So only
+ * objects for which is_sent() returns true are appended. Also, an object is
+ * appended only if it has the same type and name hash as an item that will be
+ * deflated anew. If fewer than two commits are sent, nothing is done. Returns 0
+ * or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,

@@ -40,8 +40,8 @@ struct send {
 	unsigned window;
 	unsigned threads; /* 0: as many as processors */
 	/*
-	 * checksum of the pack that the receiver gets from another place; valid
-	 * if has_left_out
+	 * checksum of the pack that the receiver gets from another place, such
+	 * as a web server; valid if has_left_out
 	 */
 	struct oid left_out;
 	bool has_left_out;
@@ -49,8 +49,9 @@ struct send {
 
 /*
  * Returns whether objects that the receiver has may be delta bases. Returns
- * false if the receiver also gets a pack from another place. The receiver may
- * unpack the sent pack before it has that pack.
+ * false if the receiver also gets another pack from another place, such as a
+ * web server. The receiver may unpack the sent pack before it has the other
+ * pack.
  */
 static bool is_thin(const struct send *s)
 {
@@ -114,8 +115,10 @@ static bool spares(const struct send *s)
 }
 
 /*
- * Returns whether a receiver without haves gets tips without their history. If
- * so, only one version of each file is sent, and a search would find little.
+ * Returns whether a receiver without haves gets no history: it has asked for
+ * depth 1, or a similar shallow history, and at most one commit was walked. If
+ * so, only one version of each file is sent. A search for deltas would then
+ * find little.
  */
 static bool is_without_history(const struct send *s)
 {
@@ -529,8 +532,8 @@ static int find(struct send *s, struct error *err)
 }
 
 /*
- * If the receiver can get the prepared content as a pack from another place, do
- * not send this content, and count it as left out.
+ * If the receiver can get the prepared content as a pack from another place,
+ * such as a web server, do not send this content, and count it as left out.
  */
 static void leave_out_content(struct send *s)
 {
@@ -548,9 +551,9 @@ static void leave_out_content(struct send *s)
 }
 
 /*
- * Leave out the objects that the receiver gets from another place, and tell the
- * receiver which objects these are. If the request has wants, call this after
- * the objects to send were found.
+ * Leave out the objects that the receiver gets from another place (such as a
+ * web server), and tell the receiver which objects these are. If the request
+ * has wants, call this after the objects to send were found.
  */
 static int leave_out(struct send *s, struct error *err)
 {

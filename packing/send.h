@@ -65,8 +65,9 @@ struct packing_tags {
 };
 
 /*
- * Objects that the receiver can get from another place. They are not sent, and
- * are not used as delta bases.
+ * Objects that the receiver can get from another place, such as a web server
+ * that has packs or blobs (packfile-uris). They are not sent, and are not used
+ * as delta bases.
  */
 struct packing_elsewhere {
 	const struct oid *oids;

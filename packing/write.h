@@ -51,12 +51,13 @@ struct write_options {
 
 /*
  * Returns the order of writing: a malloc()ed array of the items that are not
- * external, *nr of them. Objects of the core island (pack.islandCore) come
- * first, then all others. Each of these two parts has this order: commits,
- * tags, trees, blobs. Within a type, objects of the tip island (trees at branch
- * tips) come first. Otherwise the order is that of the list. A base always
- * comes before its deltas, so that distances are positive. Returns NULL if
- * there is no memory.
+ * external, *nr of them. Objects of the core island come first: the delta
+ * island that pack.islandCore names. Then all other objects follow. Each of
+ * these two parts has this order: commits, tags, trees, blobs. Within a type,
+ * objects of the tip island come first: the trees at branch tips, and all
+ * objects that these trees reach. Otherwise the order is that of the list. A
+ * base always comes before its deltas, so that distances are positive. Returns
+ * NULL if there is no memory.
  */
 uint32_t *write_order(const struct packing_items *list, size_t *nr);
 

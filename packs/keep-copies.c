@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Chooses the objects that get whole copies, and makes the copies: see
- * keep_copies_make().
+ * keep_copies_make(). A whole copy is an object that the file of kept deltas
+ * stores complete, not as a delta (prepared/kept-deltas.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +124,10 @@ int keep_tips_find(struct keep_tips *tips, struct walk *w, struct refs *refs,
 #define TRY_COST 2048
 
 /*
- * New whole copies may always cost as much as deflating this number of bytes,
- * even if reading the trees alone has used up the maximum cost.
+ * A repack may always spend some time on new whole copies: as much as deflating
+ * this number of bytes takes. This holds even if reading the trees of the tips
+ * has already used up the maximum cost. (A whole copy is a complete object in
+ * the file of kept deltas.)
  */
 #define NEW_COST_MIN ((uint64_t)32 << 10)
 
@@ -186,10 +189,12 @@ static bool find_base(uint32_t *base_pos, const struct copying *c, uint64_t off,
 }
 
 /*
- * Returns whether an object of the current tip's tree still needs a whole copy
- * in the file of kept deltas. It needs one if the pack stores the object as a
- * delta, and the tip's tree does not have the base of the delta. A clone of
- * depth 1 of the tip then cannot use the delta. Sets *off to the object's
+ * Returns whether an object still needs a whole copy. A whole copy is the
+ * complete object. It is stored in the file of kept deltas, which can also
+ * store complete objects. The object is in the tree of the tip that is handled
+ * now (c->in_tip). The object needs a copy if the pack stores it as a delta and
+ * this tree does not have the base of the delta. A clone of depth 1 of the tip
+ * gets only this tree, so it cannot use the delta. Sets *off to the object's
  * offset in the pack.
  */
 static bool is_orphan(const struct copying *c, uint32_t obj_pos, uint64_t *off)
@@ -334,10 +339,11 @@ static int copy_object(struct copying *c, uint32_t obj_pos)
 }
 
 /*
- * List the objects of a tip's tree that still need a whole copy in the file of
- * kept deltas. These are the *orphans*: stored deltas whose base is not in the
- * tree (is_orphan()). They are sorted by offset in the pack, so that reading
- * them is fast. Returns 0 or ERR_NOMEM.
+ * List the *orphans* of a tip's tree that still need a whole copy. An orphan is
+ * an object that the pack stores as a delta, and the base of the delta is not
+ * in the tree (is_orphan()). A whole copy is the complete object, which is
+ * stored in the file of kept deltas. The orphans are sorted by offset in the
+ * pack, so that reading them is fast. Returns 0 or ERR_NOMEM.
  */
 static int list_orphans(struct sort_item *orphans, size_t *nr,
 			const struct copying *c, const struct walk_items *found)

@@ -28,11 +28,12 @@
 #define STORED_MIN 1024
 
 /*
- * Limit for deltas that old packs store and that the new pack does not get
+ * Limit for a delta that an old pack stores and that the new pack does not get
  * (dropped_deltas_find()). The new pack stores the target of the delta in
- * another form. The delta goes into the file of kept deltas if it is shorter
- * than the stored target by more than this number of bytes. Its row in the file
- * needs 64 bytes or more, so a smaller saving would not pay.
+ * another form: whole, or as another delta. The old delta goes into the file of
+ * kept deltas if it is shorter than this form by more than SAVED_MIN bytes. A
+ * row in the file needs 64 bytes or more besides the delta, so a smaller saving
+ * would not pay.
  */
 #define SAVED_MIN 64
 
@@ -340,9 +341,10 @@ static uint64_t stored_len(const struct keeping *k, const struct oid *oid)
 
 /*
  * Add rows for deltas that old packs store and that the new pack does not get.
- * A delta gets a row only if the delta is shorter than the stored target by
- * more than SAVED_MIN bytes, the repository has the base, and the file has room
- * for the row. Returns 0 or ERR_NOMEM.
+ * A delta gets a row only if three conditions hold: the delta is shorter than
+ * the form in which the new pack stores the target, by more than SAVED_MIN
+ * bytes; the repository has the base; and the file has room for the row.
+ * Returns 0 or ERR_NOMEM.
  */
 static int take_dropped(struct keeping *k, const struct dropped_deltas *dropped)
 {

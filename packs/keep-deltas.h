@@ -76,9 +76,10 @@ struct keep_options {
 	const struct dropped_deltas *dropped; /* borrowed */
 	const struct keep_tips *tips;         /* borrowed */
 	/*
-	 * true: make all whole copies in this repack, whatever they cost. Set
-	 * if the repack does not reuse stored deltas: then its delta search
-	 * costs much more than all copies.
+	 * true: make all whole copies in this repack, whatever they cost. A
+	 * whole copy is an object that the file of kept deltas stores complete,
+	 * not as a delta. Set if the repack does not reuse stored deltas: then
+	 * its delta search costs much more than all copies.
 	 */
 	bool all_copies;
 };

@@ -64,8 +64,9 @@ struct pack_job_options {
 	 */
 	bool bitmap_is_default;
 	/*
-	 * For an object of the tip island (the trees at chosen tips), use only
-	 * delta bases that are in the tip island too.
+	 * For an object of the tip island, use only delta bases that are in the
+	 * tip island too. The tip island has the trees at chosen tips, and all
+	 * objects that these trees reach.
 	 */
 	bool tip_island;
 	/*
@@ -122,10 +123,14 @@ struct pack_job {
 	struct packing_items rest;
 	struct islands islands;
 	/*
-	 * Indexed by obj_pos; filled in if the option note_reached is set: all
-	 * objects that were enumerated, also those that options leave out of
-	 * the pack. Exceptions: objects that the option `unpacked` leaves out,
-	 * and objects that a filter leaves out without keep_rest.
+	 * Indexed by obj_pos: the objects that the enumeration from the tips
+	 * has found. Filled in if the option note_reached is set.
+	 *
+	 * Most objects that an option leaves out of the pack are in this set,
+	 * too. Two kinds are not: objects that the option `unpacked` leaves
+	 * out; and objects that do not pass options->filter, unless
+	 * options->keep_rest is set (the filtered objects are then put into
+	 * `rest`).
 	 */
 	struct bitset reached;
 	/* indexed by obj_pos: the objects that pack_job_add() has added */

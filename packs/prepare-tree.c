@@ -10,15 +10,17 @@
 #include "trees/tree-tally.h"
 
 /*
- * Maximum number of paths in a tree, for each object of the answer. A tree with
- * more paths is not described. The description lists all objects that are at
- * several paths, so it could be nearly as long as the tree.
+ * Limit of the number of paths in the tree of a prepared answer (a stored
+ * response). If the tree has more than PATHS_MAX paths for each object of the
+ * answer, plus PATHS_MORE, the file of prepared answers does not describe the
+ * tree. The reason: the description lists each object that is at several paths.
+ * If there are many such objects, the list could be nearly as long as the tree.
  */
 #define PATHS_MAX 2
 
 /*
- * The maximum number of paths is PATHS_MAX for each object, plus this number.
- * So this limit does not exclude small trees.
+ * This number is added to the limit PATHS_MAX, so that the limit does not
+ * exclude small trees.
  */
 #define PATHS_MORE 1024
 

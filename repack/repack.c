@@ -465,10 +465,13 @@ static int write_midx(struct run *r, struct error *err)
 }
 
 /*
- * Keep each old pack with unreachable objects whose modification time another
- * process has updated since this repack read the time. The new packs record the
- * earlier time for these objects. The next repack records the updated time.
- * Returns 0 or ERR_NOMEM.
+ * Keep old packs that another process has freshened: it has updated the
+ * modification time of a pack, because it uses objects of the pack. An old pack
+ * is kept if it has unreachable objects, and was freshened after this repack
+ * had read its modification time. For these objects, the new packs of this
+ * repack record the time that was read, which is too early. If the old pack
+ * were removed, the updated time would be lost. The next repack will read the
+ * updated time. Returns 0 or ERR_NOMEM.
  */
 static int spare_freshened(struct run *r, struct error *err)
 {

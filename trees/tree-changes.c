@@ -9,9 +9,9 @@ struct changes {
 	struct walk_items *found;
 	struct treewalk *old;
 	/*
-	 * added: number of reported entries whose name is new; changed: number
-	 * of all reported entries. TREE_CHANGES_*_MAX are the limits of these
-	 * two numbers.
+	 * added: number of reported entries whose name the old tree does not
+	 * have; changed: number of all reported entries. TREE_CHANGES_*_MAX are
+	 * the limits of these two numbers.
 	 */
 	unsigned added, changed;
 	struct error *err;

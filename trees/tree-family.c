@@ -77,8 +77,11 @@ struct search {
 };
 
 /*
- * Returns the tree that is stored at `place` and comes before tree i, or NONE.
- * The search goes backwards from tree i, because a base is mostly near.
+ * Returns the index of the tree that is stored at `place`, or NONE. A place is
+ * a pack together with an offset in the pack, and the array f->trees is sorted
+ * by place. Only the trees before index `i` are searched. The search goes
+ * backwards from index `i`, because the base of a delta is mostly stored near
+ * the delta.
  */
 static uint32_t find_before(const struct tree_families *f, uint32_t i,
 			    uint64_t place)

@@ -64,8 +64,12 @@ static int look_up(struct tallying *t, uint32_t *obj_pos,
 }
 
 /*
- * Count the objects of two entries with the same name and type, one of the old
- * tree and one of the new tree. One of the entries may be NULL.
+ * Compares two entries with the same name and type, one of the old tree and one
+ * of the new tree. One of them may be NULL: that tree has no such entry. If the
+ * entries have different objects, the old object loses one path and the new
+ * object gets one path. Adds rows for this to the tally. If the entries are
+ * directories, their own entries are compared, too. Returns 0, 1 if a limit is
+ * exceeded, or a negative error code.
  */
 static int compare_entries(struct tallying *t,
 			   const struct tree_entry *old_entry,
@@ -173,7 +177,11 @@ static int read_tree(struct tallying *t, uint32_t tree_pos,
 	return 0;
 }
 
-/* Count the objects of two trees with different ids. */
+/*
+ * Compares two trees with different ids: adds rows for the trees themselves and
+ * for their entries that differ. Returns 0, 1 if a limit is exceeded, or a
+ * negative error code.
+ */
 static int compare_trees(struct tallying *t, uint32_t old_tree,
 			 uint32_t new_tree, unsigned depth)
 {

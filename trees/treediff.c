@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares trees as tables of entry numbers, in one pass over the sorted
- * entries. The child is the commit's tree, and each parent's tree is a side.
- * Runs of equal numbers in child and side are skipped without reading names or
- * ids.
+ * Compares the tree of a commit (the child) with the tree of each parent of the
+ * commit (a side). A tree is a table of numbers, one for each entry, in the
+ * order of the names. Equal numbers mean equal entries: mode, name and id are
+ * the same (trees/entry-pool.h). The comparison is one pass over the tables.
+ * Runs of numbers that are equal in child and side are skipped without reading
+ * names or ids.
  */
 #include <string.h>
 

@@ -162,8 +162,10 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  */
 
 /*
- * Limits of one comparison. ADDED: the number of new entries whose name the old
- * tree does not have. CHANGED: the number of all new or changed entries.
+ * Limits of one comparison of a new tree with an old tree. ADDED: maximum
+ * number of entries of the new tree whose name the old tree does not have.
+ * CHANGED: maximum number of these entries together with entries that both
+ * trees have, but with different ids.
  */
 #define TREE_CHANGES_ADDED_MAX 16
 #define TREE_CHANGES_CHANGED_MAX 256

@@ -50,13 +50,14 @@ struct lane {
 	struct record *records;    /* owned */
 	size_t nr, alloc;
 	/*
-	 * owned: obj_pos of the trees and parents of all decoded commits;
-	 * struct record says where the links of one commit are
+	 * owned: the links, which are the obj_pos of the trees and parents of
+	 * all decoded commits; struct record says where the links of one commit
+	 * are
 	 */
 	uint32_t *links;
 	size_t link_nr, link_alloc;
 	/*
-	 * owned: ids of trees and parents that are not converted to links yet
+	 * owned: ids of trees and parents that look_up() has not looked up yet
 	 */
 	struct oid *ids;
 	size_t id_nr, id_alloc;
@@ -125,8 +126,9 @@ static int add_id(struct lane *lane, const struct oid *oid)
 }
 
 /*
- * Appends a record for a commit. The record's tree and parents are first stored
- * as ids; look_up() converts them to links. Returns 0 or ERR_NOMEM.
+ * Appends a record for a commit. Puts the ids of the commit's tree and parents
+ * into lane->ids. Later, look_up() looks up these ids, and stores their obj_pos
+ * in lane->links. Returns 0 or ERR_NOMEM.
  */
 static int add_record(struct commit_ahead *a, struct lane *lane,
 		      uint32_t obj_pos, const struct commit_view *view)

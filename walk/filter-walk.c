@@ -200,7 +200,7 @@ static int is_new_place(struct filter_walk *fw, uint32_t tree_pos,
 }
 
 /*
- * Records that a tree was met at a level (depth plus one). Returns 1 if the
+ * Records that a tree was met at a level (see struct place). Returns 1 if the
  * tree was not met before, or only at larger levels; 0 if it was met at this
  * level or a smaller one; or ERR_NOMEM.
  */

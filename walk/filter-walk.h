@@ -44,9 +44,9 @@ struct filter_walk {
 	 */
 	struct bitset *spared;
 	/*
-	 * owned array, indexed by obj_pos. 0: the tree was not walked.
-	 * Otherwise one more than the smallest level at which the tree was
-	 * walked. A level is a depth plus one (see filter-walk.c)
+	 * owned array, indexed by obj_pos. 0: the tree was not walked. n > 0:
+	 * the smallest level at which the tree was walked is n - 1. The level
+	 * of an object is explained in struct place of filter-walk.c
 	 */
 	uint32_t *depths;
 	size_t depth_alloc;
