@@ -6,18 +6,23 @@
  *
  *	enter -> the request is answered from the files of the copy -> leave
  *
- * Strict reads (max_age_ns is 0): for each request, the store must say after
- * the arrival of the request which generation is the newest. Requests for one
- * repository that wait at the same time share an answer. A request that arrives
- * while the store is being asked waits for that answer, and then for the answer
- * to one more question.
+ * Strict reads (max_age_ns is 0): each request needs to know the newest
+ * generation at a time after its arrival, so the store is asked after the
+ * request has arrived. Requests for one repository that wait at the same time
+ * share an answer of the store.
+ *
+ * If a request arrives while the store is being asked, the answer to this
+ * question may be older than the request. So the request waits until this
+ * answer has come and the store has answered one more question.
  *
  * Relaxed reads: the store is not asked if the copy was the newest at most
  * max_age_ns ago.
  *
  * If the store accepts connections but does not answer, the first request waits
  * about 4 seconds. Then one request each 5 seconds asks again. All other
- * requests get a stale copy or an error at once.
+ * requests do not wait. Such a request is answered from the copy if the copy
+ * was up to date at most `stale_ns` ago, also with strict reads. Otherwise the
+ * request fails.
  *
  * From time to time, a request trims the cache (copies/trim.h) after it has got
  * its copy. Without a budget, trimming removes only leftovers of killed
@@ -57,8 +62,8 @@ struct stored_copies_options {
 	 * Number of nanoseconds for which the absence of a repository in the
 	 * store is remembered. During this time, the store is not asked again
 	 * for the repository. If another process of this node makes a copy of
-	 * the repository, the copy is served at once. 0: each request asks the
-	 * store.
+	 * the repository, the copy is served immediately. 0: each request asks
+	 * the store.
 	 */
 	uint64_t absent_ns;
 };

@@ -41,10 +41,11 @@ struct stored_copy;
 #define STORED_COPY_ASKED "GITREACH_COPY_ASKED"
 
 /*
- * Opens the copy at `git_dir`, and its cache directory. If the directory has a
- * relay, the relay is used. Returns 0 with *out owned by the caller, 1 if
- * `git_dir` is no copy, or a negative error code. For a directory without a
- * marker, the cost is one system call.
+ * Opens the copy at `git_dir`, and the cache directory to which it belongs. If
+ * the cache directory has a relay (a process that sends requests to the store),
+ * the relay is used. Returns 0 with *out owned by the caller, 1 if `git_dir` is
+ * no copy, or a negative error code. If `git_dir` has no marker (the file
+ * store-copy), it is no copy, and the call costs one system call.
  */
 int stored_copy_open(struct stored_copy **out, const char *git_dir,
 		     struct error *err);
@@ -115,9 +116,11 @@ int stored_copy_look(struct stored_copy *copy, struct error *err);
  * objects, alternates, and packs. Only stock Git or a hook can have added them.
  * A push must not rely on such objects, because the store does not have them.
  *
- * First lists five directories, without a lock. If these directories have such
- * objects, refreshes the copy and removes the objects. Returns 0, or a negative
- * error code if such objects may be left.
+ * First looks for such objects, without a lock: lists objects/ and the four
+ * directories below it in which a generation may have files. A directory of
+ * loose objects, such as objects/ab, is found as an entry of objects/. If the
+ * copy has such objects, refreshes the copy and removes the objects. Returns 0,
+ * or a negative error code if such objects may be left.
  */
 int stored_copy_purge(struct stored_copy *copy, struct error *err);
 

@@ -71,8 +71,9 @@ int stored_node_open_relayed(struct stored_node **out, const char *dir,
 /*
  * Works like stored_node_open(). If the directory is no cache yet, it first
  * becomes a cache of the store `origin`. Returns ERR_INVALID if the directory
- * is the cache of another store. A different region or ca-file is written to
- * the file "store".
+ * is the cache of another store. The file "store" in the directory contains the
+ * region and the ca-file of the store. If they differ from those in *origin,
+ * the file is replaced by a new one with the values of *origin.
  */
 int stored_node_make(struct stored_node **out, const char *dir,
 		     const struct stored_origin *origin, struct error *err);

@@ -852,9 +852,11 @@ static void *write_hint(void *ctx)
 
 /*
  * Starts a thread that writes the hint while the client gets its report. The
- * hint is a file with a copy of a recent record, or with its number. Does
- * nothing if the copy has a newer generation: the push that made the newer one
- * writes the hint. Otherwise *g is moved to push->made.
+ * hint is a file with a copy of a recent record, or with its number. *g is the
+ * generation that this push has made. Does nothing if the local copy of the
+ * repository has a newer generation than *g: another push has made that
+ * generation, and writes the hint. Otherwise *g is moved to push->made, which
+ * owns it then.
  */
 static void start_hint(struct stored_push *push, struct generation *g)
 {

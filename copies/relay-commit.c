@@ -236,9 +236,10 @@ static void keep_for_hint(struct relay_repository *r, struct generation *g)
 
 /*
  * Called once for each new record; a record may have the changes of several
- * pushes. Brings the copy of the node to *g, the generation of the record, but
- * never to an older generation than the copy has. Several threads may call this
- * for several records of one repository.
+ * pushes. *g is the generation (version of the repository) that the record
+ * makes. Brings the local copy of the repository on this node to *g. Does
+ * nothing if the copy already has a newer generation: several threads may call
+ * this function for several records of one repository, in any order.
  */
 static void follow(void *ctx, struct generation *g)
 {

@@ -308,8 +308,11 @@ static int note_record(struct collection *c, bool *is_live,
 	if (!r->g.is_retired && *is_live) {
 		/*
 		 * Records arrive from the newest to the oldest. This record is
-		 * live, so no newer record may be retired: empty the list of
-		 * records to retire.
+		 * live, so its files are kept. Newer records must not be
+		 * retired (replaced by nearly empty records): a collection
+		 * reads records only down to the newest retired one, so the
+		 * next collection would not see this live record, and would
+		 * delete its files. So empty the list of records to retire.
 		 */
 		ret = add_live(c, &r->g);
 		c->old_nr = 0;
@@ -321,8 +324,9 @@ static int note_record(struct collection *c, bool *is_live,
 }
 
 /*
- * Reads records from number `newest` downwards, up to the first retired one.
- * Returns 0, STORE_UNAVAILABLE or a negative error code.
+ * Reads records from number `newest` downwards. Stops after the first retired
+ * record: an earlier collection has replaced the content of this record and of
+ * all older ones. Returns 0, STORE_UNAVAILABLE or a negative error code.
  */
 static int read_records(struct collection *c, uint64_t newest)
 {

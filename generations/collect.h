@@ -57,12 +57,13 @@ struct generation_garbage {
 
 /*
  * Collects the garbage of a repository. Several nodes may do so at the same
- * time. A dry run writes nothing but the hint. Returns 0, STORE_ABSENT if the
- * repository has no generation, or STORE_UNAVAILABLE if the store does not
- * answer. Returns ERR_PEER if the store does not tell the time of a file, or
- * another negative error code. A file that could not be deleted stays for the
- * next run. Reads the records that are not retired, several at the same time
- * (place->host->threads > 1), and lists all files.
+ * time. A dry run deletes and retires nothing. It writes one file, the hint,
+ * because the time of the hint shows the present time of the store. Returns 0,
+ * STORE_ABSENT if the repository has no generation, or STORE_UNAVAILABLE if the
+ * store does not answer. Returns ERR_PEER if the store does not tell the time
+ * of a file, or another negative error code. A file that could not be deleted
+ * stays for the next run. Reads the records that are not retired, several at
+ * the same time (place->host->threads > 1), and lists all files.
  */
 int generation_collect(struct generation_garbage *out,
 		       const struct generation_place *place,

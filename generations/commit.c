@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making a record. A try for one number has these states:
+ * Makes a record: the file that describes one generation (version) of a
+ * repository. The name of the file has the number of the generation. A put
+ * makes the file only if no file of this name exists. Each record has a random
+ * token, by which its writer recognises it. A try for one number has these
+ * states:
  *
  *	put record --- written -----------------------------> COMMITTED
  *	  ^     |----- no effect, first put ----------------> STORE_DOWN
@@ -11,14 +15,20 @@
  *	  `-- ours, and unknown; no record; no answer;
  *	      after CREATE_TRIES ---------------------------> UNKNOWN
  *
- * A put whose answer is lost may take effect later. So the same bytes are put
- * again. A record that was read may not be durable: in a store in a directory,
- * a power loss can remove it. But if a put is refused because the name is
- * taken, the record of this name is durable (filestore_put()). So a record with
- * our token counts as COMMITTED only after such a put. The next number is tried
- * only if the record of this number was read and has another token. Then no
- * earlier put of ours can take effect any more, because names of records stay
- * taken.
+ * If the answer to a put is lost, the put may have taken effect, or may take
+ * effect later. If a put is refused because the name is taken, the record is
+ * another writer's, or an earlier put of ours has made it. In both cases, the
+ * record with this number is read:
+ *
+ * - The record has another token: another writer has made it. The next number
+ *   is tried. No earlier put of ours can take effect any more, because the name
+ *   of a record stays taken.
+ * - The record has our token, and the last put was refused because the name is
+ *   taken: the record is durable (filestore_put()), and counts as COMMITTED.
+ * - The record has our token, and the answer to the last put was lost: the
+ *   record may not be durable. In a store in a directory, a power loss can
+ *   remove it. So the same bytes are put again.
+ * - There is no record, or no answer: the same bytes are put again.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -581,9 +591,11 @@ static int make(struct commit *c)
 }
 
 /*
- * Makes one record of the changes of all members. Returns 0 with the result in
- * each member. Returns 1 without results if the changes together are too long
- * for one record. The caller must then make one record for each change.
+ * Makes one record that contains the changes of all members. A member is one
+ * change of a repository, for example one push, with its result. Returns 0 with
+ * the result in each member. Returns 1 without results if the changes together
+ * are too long for one record. The caller must then call this function once for
+ * each member that has no result.
  */
 static int make_record(struct generation *base,
 		       const struct generation_place *place,

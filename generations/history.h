@@ -242,9 +242,11 @@ struct generation_change {
 	const struct generation_ref_change *refs;
 	size_t ref_nr;
 	/*
-	 * Updates of generations up to this number are removed from the record,
-	 * because the uploaded tables contain them. At most `seen`; 0: no
-	 * updates are removed.
+	 * A record lists updates: refs that have changed since its reftables
+	 * were written. The new record does not list updates of generations up
+	 * to this number, because the reftables that this change uploads
+	 * contain these updates. The number is at most `seen`. 0: the new
+	 * record keeps all updates of its base.
 	 *
 	 * A change that uploads or drops tables ("reftable/...") is refused if
 	 * a generation after `seen` did the same: uploaded tables must be the
@@ -444,12 +446,17 @@ void generation_group_free(struct generation_group *group);
  */
 struct generation_group_hooks {
 	/*
-	 * Called before a record is made. *base is the newest generation that
-	 * the group knows; its number is 0 if there is none. `seen` is the
-	 * maximum of the changes' fields `seen`. The function may replace *base
-	 * by another generation, or release and zero it. If *base is zeroed,
-	 * the newest generation is searched. Returns 0 or a negative error
-	 * code, which is the result of all changes.
+	 * Called before a record is made. *base is the generation from which
+	 * the next record would be made: the newest generation that this struct
+	 * generation_group has made or read so far. Its number is 0 if there is
+	 * none. The function may replace *base by another generation, or
+	 * release and zero it. If *base is zeroed, the newest generation is
+	 * searched in the store.
+	 *
+	 * Each change has a field `seen`, the number of the generation from
+	 * which the change was made. The argument `seen` is the largest of
+	 * these numbers. Returns 0 or a negative error code, which is the
+	 * result of all changes.
 	 */
 	int (*renew)(void *ctx, struct generation *base, uint64_t seen,
 		     struct error *err);

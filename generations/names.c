@@ -21,9 +21,11 @@
 #define AROUND_MAX (sizeof(REPO INNER "/file/.") - 1 + HEX_SHA256 + HEX_TOKEN)
 
 /*
- * Maximum number of bytes of a quoted part of a repository's path. In a cache
- * directory, and in a store that is a directory, each part is the name of a
- * directory.
+ * Maximum number of bytes in a part of a repository's path after quoting. A
+ * part is the text between two slashes. Quoting replaces some bytes by "_" and
+ * two hexadecimal digits (generations/names.h). In a cache directory, and in a
+ * store that is a directory, each quoted part is the name of a directory, and
+ * file systems limit the length of such a name.
  */
 #define PART_MAX 255
 

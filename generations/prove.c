@@ -32,11 +32,13 @@ static int compare_head(const struct generation_place *place, uint64_t number,
 }
 
 /*
- * Reads the store's record with the number of `known`, and checks that it is a
- * record of the same generation. Sets *is_there to whether the store has such a
- * record; it may be retired. Returns 0 if it is the same generation,
- * STORE_ABSENT if it is another one or there is no record, another
- * filestore_result, or a negative error code.
+ * Reads the store's record with the number of `known`, and checks whether it
+ * belongs to the same generation as `known`. Sets *is_there to whether the
+ * store has any record with this number: a record of another generation counts,
+ * and so does a retired record (without its content). Returns 0 if the record
+ * belongs to the same generation. Returns STORE_ABSENT if it belongs to another
+ * generation, or if there is no record. Otherwise returns another
+ * filestore_result or a negative error code.
  */
 static int compare_record(bool *is_there, const struct generation_place *place,
 			  const struct generation *known, struct error *err)

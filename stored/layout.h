@@ -7,11 +7,13 @@
  *	                           without the side bundle (stored/side.h)
  *	                           and published packs (stored/offer-list.h)
  *	reftable/tables.list       the tables in the order of the record
- *	reftable/<one more>        the updates of the record, if there are any
+ *	reftable/<new table>       one more table: the updates of the record, if
+ *	                           there are any
  *	HEAD, refs/heads           text for programs that do not know reftables
  *
- * The value of an update is the id of an object in hexadecimal, or "ref: " and
- * the name of another ref.
+ * An update is a ref that has changed since the tables of the record were
+ * written (struct generation_update). Its value is the id of an object in
+ * hexadecimal, or "ref: " and the name of another ref.
  */
 #ifndef STORED_LAYOUT_H
 #define STORED_LAYOUT_H

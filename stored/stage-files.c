@@ -191,8 +191,10 @@ static bool wants_info(const char *from, const char *name)
 }
 
 /*
- * Returns whether a stage gets this file of the git directory. A stage gets the
- * files that the operator of the source repository may have made.
+ * Returns whether the stage (the new temporary repository) gets a copy of this
+ * file from the git directory of the source. The stage gets no other file from
+ * there without a change: HEAD and config are written in another way, and all
+ * other files are left out.
  */
 static bool wants_top(const char *from, const char *name)
 {

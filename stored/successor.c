@@ -167,9 +167,11 @@ static bool is_table(const struct generation_file *file)
 }
 
 /*
- * Returns whether a file of the base generation and a file of the directory are
- * the same: content, mode and path are equal. For two tables, the paths may
- * differ, because equal tables can have different names.
+ * Returns whether two files are the same: content, mode and path are equal. One
+ * file is of the base generation (the generation from which the next one is
+ * made). The other file is of the repository whose files become the next
+ * generation. The paths of two reftables may differ, because equal reftables
+ * can have different names.
  */
 static bool is_same(const struct generation_file *a,
 		    const struct generation_file *b)
@@ -180,8 +182,8 @@ static bool is_same(const struct generation_file *a,
 }
 
 /*
- * Returns whether the base generation has exactly one table and no updates, and
- * this table has the refs of the directory.
+ * Returns whether the base generation has exactly one reftable and no updates,
+ * and this reftable has the refs of the directory.
  */
 static bool has_same_refs(const struct making *m)
 {
