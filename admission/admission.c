@@ -273,8 +273,9 @@ int admission_enter(struct admission_pass *pass, struct admission *a,
 		grant(a);
 	unlock(a);
 	/*
-	 * If the table is full, let the request run without a ticket. A refusal
-	 * here would be final, because the client could not try again.
+	 * If the table of tickets is full, let the request run without a
+	 * ticket. At this point, the client has already sent its whole request,
+	 * and clients do not send it again after a refusal.
 	 */
 	if (nr < 0)
 		return 0;
@@ -490,10 +491,13 @@ void admission_disconnect(struct admission *a, const char *address)
 	lock(a);
 	peer = find_peer(a, key, &sum);
 	/*
-	 * While the table was full near the address's place, connections of the
-	 * address were counted in the spare entry. Later ones may be counted in
-	 * an entry of the address. It does not matter which of these two counts
-	 * is reduced: their sum stays right.
+	 * An address can be counted only in a few entries of the table, which
+	 * follow the entry that its hash selects. While these entries were all
+	 * in use, connections of the address were counted in the spare entry of
+	 * this process. When one of the entries was free again, later
+	 * connections were counted there. So this process may have two counts
+	 * for the address. It does not matter which of them is reduced: their
+	 * sum stays right.
 	 */
 	if (!peer || !peer->nr)
 		peer = find_spare(a);

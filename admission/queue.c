@@ -359,9 +359,15 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 }
 
 /*
- * Raises the virtual time of the queue to the service that the ticket's network
- * has had. Raises the virtual time of the network to the service that its
- * account t->flow has had. Neither time goes backwards.
+ * Called when the ticket t gets its tokens. Raises two virtual times, `now_us`
+ * of the queue and of the ticket's fork network. A virtual time never goes
+ * backwards.
+ *
+ * The field used_us of an account says how much work was done for the account,
+ * in microseconds. The queue's now_us becomes at least used_us of the ticket's
+ * network. The network's now_us becomes at least used_us of t->flow, the
+ * account of the ticket's user or address in this network. Later, an account
+ * that was idle starts from now_us (catch_up()).
  */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
 {

@@ -40,10 +40,12 @@
 bool fallback_exists(void);
 
 /*
- * Append the version of stock Git, such as "2.39.5". The version is read from
- * the record of our exec path. Stock Git is started and asked only if it has
- * changed since the record was made. Returns 0, or a negative error code, for
- * example if stock Git is not installed.
+ * Append the version of stock Git, such as "2.39.5". Our exec-path directory
+ * has a file with this version, the record (builtin/exec-path.h). If the
+ * program of stock Git has not changed since the record was made, the version
+ * is read from the record. Otherwise stock Git is started to ask for its
+ * version. Returns 0, or a negative error code, for example if stock Git is not
+ * installed.
  */
 int fallback_version(struct buf *out, struct trace *trace, struct error *err);
 

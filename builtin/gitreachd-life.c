@@ -161,8 +161,11 @@ void gitreachd_legacy_tell(struct gitreachd_legacy *legacy)
 	if (legacy->ready < 0)
 		return;
 	/*
-	 * The predecessor will end the parent of this process. Without this
-	 * call, this process would end with its parent. See gitreachd_part().
+	 * The parent of this process is a helper process (gitreachd_part()).
+	 * When this process has reported that it serves, the predecessor (the
+	 * old master) kills the helper. A child of sys_fork() gets SIGTERM when
+	 * its parent ends. This call prevents that, so this process goes on
+	 * serving.
 	 */
 	sys_fork_outlive();
 	/*

@@ -147,8 +147,10 @@ int help_list_cmds(const char *groups, struct trace *trace)
 		return builtin_die("out of memory");
 	words[0] = option.data;
 	/*
-	 * Do not add our commands to the names for completion: stock Git finds
-	 * them in the exec path, and lists them in its group `main`.
+	 * Our commands are added, below, only to the list for completion (the
+	 * group list-complete). Stock Git prints all other lists alone. Its
+	 * group `main` has our commands already, because stock Git finds them
+	 * in the exec path.
 	 */
 	if (!complete)
 		return fallback_git(words, trace);

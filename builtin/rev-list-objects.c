@@ -222,9 +222,11 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
 /*
  * Check whether an object exists. A missing object is fetched if fetching is
  * allowed, and then exists. If the options allow missing objects, a tree that
- * is not in a pack is read: if it is damaged, it counts as missing, and an
- * error is printed. Returns 1 if the object exists, 0 if not, or a negative
- * error code.
+ * is not in a pack is also read. If this tree is damaged, it counts as missing,
+ * and an error is printed. Packed trees and other objects are not read, as in
+ * stock Git.
+ *
+ * Returns 1 if the object exists, 0 if not, or a negative error code.
  */
 static int is_there(struct rev_list_run *r, uint32_t obj_pos,
 		    enum object_type type, struct error *err)

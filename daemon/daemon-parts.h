@@ -63,9 +63,10 @@ struct daemon_answer {
 	/* the repository, borrowed from `use`; NULL: not opened yet */
 	const struct repo *entered;
 	/*
-	 * Valid if requests are traced or refs are hidden: a copy of *entered.
-	 * The copy has the trace of this answer, or the configuration that
-	 * hides the refs, or both.
+	 * Valid if requests are traced or refs are hidden: a private copy of
+	 * the struct repo to which `entered` points. In the copy, `trace` is
+	 * the trace of this answer, or the configuration hides the refs, or
+	 * both.
 	 */
 	struct repo repo;
 	/* valid if repo.trace is set */
@@ -427,10 +428,10 @@ int daemon_talk_authorize(struct daemon_talk *talk);
  * again before each command. Returns 0 with talk->answer.entered set, or a
  * negative error code:
  *
- * - ERR_DENIED: the path or the owner of the repository is not allowed, or
- *   requests for the repository crash. If talk->is_denied is set, the cause is
- *   another one: repositories are in a store, and the access helper has denied
- *   the request.
+ * - ERR_DENIED, and talk->is_denied is not set: the path or the owner of the
+ *   repository is not allowed, or requests for the repository crash.
+ * - ERR_DENIED, and talk->is_denied is set: repositories are in a store, and
+ *   the access helper has denied the request.
  * - ERR_PEER: the access helper does not answer.
  * - ERR_MISSING or another code: the repository cannot be opened.
  */

@@ -20,7 +20,8 @@ struct daemon_guard {
 	size_t len;
 	/*
 	 * true: a child process must answer, so that only this child crashes.
-	 * It is still allowed to open the repository in this thread.
+	 * The thread that handles the request may still open the repository
+	 * itself.
 	 */
 	bool is_suspect;
 	/* true: the request must be refused */

@@ -51,7 +51,8 @@ void lanes_put(struct lanes *lanes, struct lane_item *item);
 
 /*
  * Takes the next request that a thread may answer now, or returns NULL. When
- * the request ends, the caller passes item->key to lanes_done().
+ * the request ends, the caller passes the key of the returned item to
+ * lanes_done().
  *
  * The end of one request can allow two others to start. So after lanes_take(),
  * the caller calls lanes_has_ready(), and wakes another thread if it returns
@@ -64,8 +65,10 @@ bool lanes_has_ready(const struct lanes *lanes);
 
 /*
  * Records that a request has ended. Must be called for each request that
- * lanes_take() has returned. `key` is the key that the item of the request had
- * when lanes_take() returned it.
+ * lanes_take() has returned. `key` is the value of item->key after
+ * lanes_take(). It may differ from the key that the caller had set: lanes_put()
+ * sets item->key to 0 if the request waits in the lane that several clients
+ * share.
  */
 void lanes_done(struct lanes *lanes, uint64_t key);
 

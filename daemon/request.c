@@ -2,8 +2,9 @@
 /*
  * Answers one request in a thread. The thread reads the body from the socket,
  * and may wait for the client. It writes the answer to the output of the
- * request (output.c), and is done when the answer is made. The loop may have to
- * send the rest.
+ * request (output.c), and is done when the answer is made. If the client has
+ * not read all bytes by then, the event loop of the worker process sends the
+ * rest.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,9 @@
  *
  * Open repositories (struct daemon_snapshot) and sets of open packs (struct
  * daemon_packs) have a count `users`. Each request that uses the struct adds
- * one to the count. The cache adds one while it lists a repository, and a
- * repository adds one for the packs that it keeps. When the count is zero, the
+ * one to the count. While a repository is in the list of the cache, the count
+ * of the repository is also one higher. While a repository keeps a set of packs
+ * open, the count of this set is also one higher. When a count is zero, the
  * struct is freed.
  */
 #include <stdlib.h>

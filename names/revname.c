@@ -492,12 +492,15 @@ static bool parse_number(const char *p, size_t len, size_t *n)
 }
 
 /*
- * Resolves a name with a suffix like ^{tag}, which find_peel() has parsed. If
- * there is no such object, takes all text after the last "@{" for a date, as
- * stock Git does. For example, if main@{yesterday} is no tag, the date in
- * "main@{yesterday}^{tag}" is "yesterday}^{tag". The parser of dates ignores
- * "}^{tag", so the name means main@{yesterday}. A text that begins with "-" is
- * no date. Returns 0 or a negative error code.
+ * Resolves a name with a suffix like ^{tag}, which find_peel() has parsed:
+ * finds the object before the suffix, and peels it to the type in the suffix.
+ *
+ * If the object does not exist or cannot be peeled to this type, the function
+ * does the same as stock Git: it takes all text after the last "@{", without
+ * the final brace, for a date. In "main@{yesterday}^{tag}", this text is
+ * "yesterday}^{tag". The parser of dates ignores "}^{tag". So if
+ * main@{yesterday} is a commit, the whole name means this commit. A text that
+ * begins with "-" is no date. Returns 0 or a negative error code.
  */
 static int resolve_peel(struct resolver *r, struct oid *out, const char *name,
 			size_t len, size_t open, size_t type_len)

@@ -155,14 +155,19 @@ int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
 
 /*
  * Plans of packs that lack objects, because the receiver gets these objects
- * from elsewhere (struct packing_elsewhere).
+ * from elsewhere: from a URI, such as that of a web server (struct
+ * packing_elsewhere).
  *
  *	pack is made:   tell(left out) -> plan->absent
  *	plan is used:   plan->absent -> still elsewhere? -> tell(left out)
  *
- * The key of a plan contains everything that a client may get from elsewhere
- * (plans/plan-cache.h). So a client that accepts no URIs never finds a plan of
- * an incomplete pack. The plan itself says which of the objects its pack lacks.
+ * tell() is the callback that says which objects are left out of the pack.
+ *
+ * Clients differ in the objects or packs that they may get from elsewhere. The
+ * key of a plan includes the ids of all these objects or packs
+ * (plans/plan-key.c). So clients with different ids never share a plan, and a
+ * client that accepts no URIs never finds a plan of an incomplete pack. The
+ * plan itself says which objects its pack lacks.
  */
 
 /*
@@ -173,9 +178,10 @@ struct plan_elsewhere {
 	const struct packing_elsewhere *to; /* borrowed */
 	struct plan_absent *absent;         /* borrowed */
 	/*
-	 * id and length of the pack in the last call of has_pack(). With this
-	 * call, packing_send() asks whether the receiver gets a pack from
-	 * elsewhere.
+	 * Checksum and length of a pack: the pack about which packing_send()
+	 * has asked last. packing_send() calls has_pack() to ask whether the
+	 * receiver can get this pack from elsewhere. If tell() then says that
+	 * the pack is left out, its length is known from here.
 	 */
 	struct oid asked;
 	uint64_t asked_len;

@@ -4,12 +4,17 @@
  * wait.
  *
  * The content of the file "keys" is a table of slots. A slot says that the plan
- * of a key was made and not stored, and why (enum slot_kind). So the second
- * request for this plan can store it, and no process waits for a plan that
- * cannot be stored.
+ * of a key was made and not stored, and why (enum slot_kind). There are two
+ * reasons:
+ *
+ * - Most plans are stored only when they are requested for the second time. The
+ *   slot tells the process of the second request that there was a first one.
+ * - The plan is too large, or could not be written. The slot tells other
+ *   processes not to wait for this plan.
  *
  * A slot is written without a lock, so it may have a wrong content. This does
- * no harm: at worst, a plan is stored at its first request, or is not stored.
+ * no harm: at worst, a plan is stored too early, at its first request, or is
+ * not stored at all.
  *
  *	| first half of a key (16) | kind (be64) | seconds since 1970 (be64) |
  */

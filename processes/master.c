@@ -186,8 +186,9 @@ static int be_worker(struct master *m, struct status_board *board,
 }
 
 /*
- * Starts a worker by forking. Returns 0 or a negative error code: in the master
- * at once, in the worker process when the worker ends.
+ * Starts a worker by forking. Returns in both processes, with 0 or a negative
+ * error code: in the master immediately, and in the worker process when the
+ * worker has done its work.
  */
 static int start_worker(struct master *m, enum role role, struct error *err)
 {
@@ -384,10 +385,14 @@ static void read_heir(struct master *m)
 }
 
 /*
- * Called when the helper process (struct daemon_successor) that started the new
- * master has ended. `status` is the exit status of the helper. SIGTERM: this
- * master has ended the helper, because the new master serves or this master has
- * to end. Any other status: the new master has crashed, or could not start.
+ * Called when the helper process of an upgrade has ended. The helper has
+ * started the new master, and ends with the exit code of the new master if that
+ * ends first (struct daemon_successor). `status` is the exit status of the
+ * helper:
+ * - 128 + SIGTERM: this master has ended the helper, because the new master
+ *   serves, or because this master itself has to end.
+ * - Any other status: this master has not ended the helper. So the new master
+ *   has ended: it has crashed, or could not start.
  */
 static void note_successor_end(struct master *m, pid_t pid, int status)
 {
@@ -444,8 +449,8 @@ static void note_end(struct master *m, pid_t pid, int status)
 	if (status > 128 && status != 128 + SIGKILL && m->processes[i].board)
 		status_board_each(m->processes[i].board, note_crash, m);
 	/*
-	 * If a worker ends at once, wait before it is started again, to save
-	 * CPU time.
+	 * If a worker ends immediately after its start, wait before it is
+	 * started again, to save CPU time.
 	 */
 	if (!m->processes[i].kill_ns && status < 128)
 		m->pause_ns = sys_clock_ns() + SECOND_NS / 2;

@@ -67,9 +67,10 @@ struct ref_transaction;
 /* Functions by which a transaction changes refs in one kind of storage. */
 struct ref_tx_backend {
 	/*
-	 * true: one lock covers all refs of a stack. Locking a ref then finds
-	 * no conflict between names, so the message about such a conflict does
-	 * not begin with "cannot lock ref".
+	 * true: one lock covers all refs of a stack. A conflict between names,
+	 * as of "refs/a" and "refs/a/b", is then found after the lock was
+	 * taken, not when a single ref is locked. So the message about the
+	 * conflict does not begin with "cannot lock ref", as in stock Git.
 	 */
 	bool has_one_lock;
 	/*

@@ -199,12 +199,15 @@ int refs_lookup(struct refs *refs, const char *name, struct ref *ref,
 		struct error *err);
 
 /*
- * Looks up HEAD for callers that must not miss an object. Returns 1 if HEAD
- * leads to an object, or 0 if not. If HEAD is symbolic and leads to a broken
- * ref or in a circle, returns 0, too: refs_each_strict() finds the broken ref.
- * If HEAD itself is broken, returns ERR_CORRUPT ("bad object HEAD"). May return
- * another negative error code. Strings in *ref are valid as after
- * refs_lookup().
+ * Looks up HEAD for callers that must not miss an object.
+ *
+ * Returns 1 if HEAD leads to an object. Returns 0 if HEAD is missing, or if
+ * HEAD is symbolic and leads to no object: its target is missing or broken, or
+ * the symbolic refs form a circle. A broken target is no error here, because
+ * these callers also call refs_each_strict(), which visits the target and
+ * reports it. A circle names no object, so no object is missed. Returns
+ * ERR_CORRUPT ("bad object HEAD") if HEAD itself is broken, or another negative
+ * error code. Strings in *ref are valid as after refs_lookup().
  */
 int refs_lookup_head(struct refs *refs, struct ref *ref, struct error *err);
 

@@ -4,14 +4,16 @@
  *
  *   begin -> a->writer: add... -> finish -> commit -> release
  *
- * "tables.list.lock" is held from begin on, so there is one writer at a time.
- * The table is written as "tmp_XXXXXX", made durable and renamed. Then the list
- * is replaced. A process that is killed leaves either the old list or the new
- * one. reftable_compact_all() removes tables that are in no list.
+ * To add a table, a process holds the lock of the list, "tables.list.lock",
+ * from begin to commit. So only one process at a time adds a table. The table
+ * is written as "tmp_XXXXXX", made durable and renamed. Then the list is
+ * replaced. A process that is killed leaves either the old list or the new one.
+ * reftable_compact_all() removes tables that are in no list.
  *
- * While large tables are merged, only the locks of these tables,
- * "<table>.lock", are held. The lock of the list is held at the beginning and
- * at the end of the merge. So other processes can append tables meanwhile.
+ * A merge may take long, so a process that merges tables holds the lock of the
+ * list only at the beginning and at the end of the merge. In between, it holds
+ * the locks of the tables that it merges, "<table>.lock". So other processes
+ * can add tables meanwhile.
  */
 #ifndef REFTABLE_APPEND_H
 #define REFTABLE_APPEND_H

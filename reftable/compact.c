@@ -17,8 +17,10 @@ struct compaction {
 	/* owned: lock files of the tables that are merged */
 	struct sys_tempfile *locks;
 	/*
-	 * What happens if another process holds a lock. true: the compaction
-	 * fails. false: the compaction merges nothing and succeeds.
+	 * What happens if another process holds the lock of a table that should
+	 * be merged. true: the compaction fails with ERR_DENIED. false: the
+	 * compaction merges nothing and succeeds. In both cases, it does not
+	 * wait for the lock.
 	 */
 	bool patient;
 };

@@ -3,13 +3,13 @@
  * The file info/grafts gives commits other parents (gitrepository-layout(5)).
  * Old repositories use it instead of replace refs:
  *
- * 	# a comment
- * 	<commit> <parent> <parent>
+ *	# a comment
+ *	<commit> <parent> <parent>
  *
- * Names such as main~2 are resolved with these parents. The walks of this
- * program ignore the file, but the walks of stock Git follow it. So all objects
- * named in the file are kept, because stock Git may reach a part of the history
- * only through them.
+ * This program uses these parents for one purpose: to resolve names such as
+ * main~2. Its walks over the history ignore the file. Walks of stock Git follow
+ * the file, and may reach a part of the history only through it. So all objects
+ * that the file names are kept.
  */
 #ifndef REPO_GRAFTS_H
 #define REPO_GRAFTS_H

@@ -162,8 +162,9 @@ static int note_parents(struct simplify *s, uint32_t c, struct error *err)
 }
 
 /*
- * Makes the list of boundary commits: parents of returned commits that were not
- * returned. The parent that was added to s->behind last comes first.
+ * Makes the list of boundary commits. A boundary commit was not returned
+ * itself, but is a parent of a commit that was returned. The parent that was
+ * added to s->behind last comes first.
  */
 static int make_boundary(struct simplify *s, struct error *err)
 {

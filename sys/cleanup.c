@@ -126,9 +126,9 @@ static bool empty_dir(struct removal *r, int fd, int depth)
 }
 
 /*
- * Removes the entries of a directory. The list of entries is read again until
- * no entry can be removed, because some file systems skip entries while others
- * are removed.
+ * Removes the entries of a directory. Some file systems leave entries out of
+ * the list if a process removes entries while it reads the list. So the list is
+ * read again until no entry can be removed.
  */
 static void empty_whole(struct removal *r, int fd, int depth)
 {

@@ -248,10 +248,12 @@ static bool has_entry(const struct sys_witness *witness, const char *path,
 }
 
 /*
- * Stores the attributes of a file. For SYS_WITNESS_LISTING, there is a second
- * case: if the directory has changed recently, another change may not give it a
- * new change time. Then the names and attributes of the directory's files are
- * stored, too. Returns 0 or a negative error code.
+ * Stores the attributes of a file. If the kind is SYS_WITNESS_LISTING and the
+ * directory has changed only a short time ago, also stores the names and
+ * attributes of the directory's files. The reason: a further change soon after
+ * the last one may leave the directory's change time (st_ctime) as it is. So
+ * the change time alone does not show that change. Returns 0 or a negative
+ * error code.
  */
 static int note(struct sys_witness_entry *entry, int64_t since_ns)
 {

@@ -208,8 +208,10 @@ int pktline_write_delim(struct pktline_writer *w, struct error *err);
 int pktline_send(struct pktline_writer *w, struct error *err);
 
 /*
- * Works like pktline_send(). Nothing will be written afterwards, so the output
- * may end the answer in the same write. Returns 0 or the error of the output.
+ * Works like pktline_send(), for the last packets of an answer. The caller
+ * writes nothing afterwards. So the end of the answer in the underlying
+ * protocol, such as HTTP's last chunk, can be sent in the same write. Returns 0
+ * or the error of the output.
  */
 int pktline_send_last(struct pktline_writer *w, struct error *err);
 

@@ -265,9 +265,9 @@ static int sort_tips(struct visible *v, struct error *err)
 }
 
 /*
- * Load the object of HEAD, which is the first one in v->hints, into v->head.
- * Does nothing if has_head is not set, or if v->head has a commit already.
- * Returns 0 or a negative error code.
+ * Load the object of HEAD into v->head. The id of this object is
+ * v->hints.oids[0] if v->has_head is set. Does nothing if v->has_head is not
+ * set, or if v->head has a commit already. Returns 0 or a negative error code.
  */
 static int sort_head(struct visible *v, struct error *err)
 {
@@ -354,8 +354,8 @@ static int explore(struct visible *v, enum extent extent, struct error *err)
 		return error_nomem(err);
 	/*
 	 * After an error in the history, nothing more can be found. With a
-	 * bitmap index, all types of objects were found at once. In both cases,
-	 * nothing is left to explore.
+	 * bitmap index, the objects of all types were found together. In both
+	 * cases, nothing is left to explore.
 	 */
 	v->extent = ret || v->pb ? EXTENT_ALL : extent;
 	return 0;
