@@ -162,10 +162,11 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 }
 
 /*
- * Find the line that starts with "fatal: " in the standard error of stock Git.
- * Returns the rest of the text after this prefix, without final newlines, or
- * NULL if there is no such line. The rest may have several lines, because a
- * name in the message may have several.
+ * Find the line that starts with "fatal: " in the standard error of stock Git,
+ * and print the lines before this line, which are warnings. Returns the rest of
+ * the text after the prefix, without final newlines, or NULL if there is no
+ * such line. The rest may have several lines, because a name in the message may
+ * have several.
  */
 static const char *cut_fatal(struct buf *errors)
 {
@@ -179,30 +180,42 @@ static const char *cut_fatal(struct buf *errors)
 		if (line)
 			line++;
 	}
-	return line ? line + strlen(start) : NULL;
+	if (!line)
+		return NULL;
+	fflush(stdout);
+	fwrite(errors->data, 1, (size_t)(line - errors->data), stderr);
+	return line + strlen(start);
 }
 
 /*
- * Let stock Git explain why it does not resolve a name. Returns ERR_MISSING if
- * the name is unknown. Returns ERR_UNSUPPORTED with the message of stock Git if
- * stock Git fails with another fatal error. Returns ERR_NOMEM if memory runs
- * out.
+ * Ask stock Git for the object of `full`, a name or "^<name>". Returns 0 with
+ * *oid set. Returns ERR_MISSING if the name is unknown. Returns ERR_UNSUPPORTED
+ * with the message of stock Git if stock Git fails with another fatal error.
+ * Returns ERR_NOMEM if memory runs out. Prints the warnings of stock Git.
  */
-static int explain_by_stock(const struct repo *repo, const char *name,
-			    struct error *err)
+static int ask_stock(const struct repo *repo, struct oid *oid, const char *full,
+		     struct error *err)
 {
 	const char *words[] = {"rev-parse", "--verify", "--end-of-options",
-			       name, NULL};
+			       full, NULL};
 	struct buf answer = BUF_INIT, errors = BUF_INIT;
 	struct child_words w = child_git(words);
 	int ret = child_ask_both(&answer, &errors, &w, repo, err);
-	const char *why = cut_fatal(&errors);
+	const char *why = ret > 0 ? cut_fatal(&errors) : NULL;
 
-	if (ret >= 0 && (!why || !strcmp(why, "Needed a single revision")))
+	if (!ret)
+		store_print_notes(&errors);
+	/*
+	 * Stock Git's output may be something other than an id, for example
+	 * "^<id>".
+	 */
+	if (!ret && !oid_from_hex(oid, answer.data, answer.len, repo->algo))
 		ret = ERR_MISSING;
-	else if (ret >= 0)
+	else if (ret > 0 && (!why || !strcmp(why, "Needed a single revision")))
+		ret = ERR_MISSING;
+	else if (ret > 0)
 		ret = error_set(err, ERR_UNSUPPORTED, "%s", why);
-	else if (ret != ERR_NOMEM)
+	else if (ret < 0 && ret != ERR_NOMEM)
 		ret = error_recode(err, ERR_UNSUPPORTED);
 	buf_release(&answer);
 	buf_release(&errors);
@@ -210,11 +223,11 @@ static int explain_by_stock(const struct repo *repo, const char *name,
 }
 
 /*
- * Let stock Git explain why it does not resolve a name that begins with "^". No
- * object has such a name. Returns the same values as explain_by_stock().
+ * Ask stock Git why it does not resolve a name that begins with "^". No object
+ * has such a name. Returns the same values as ask_stock(), but not 0.
  */
-static int explain_excluded(const struct repo *repo, const char *name,
-			    struct error *err)
+static int ask_excluded(const struct repo *repo, struct oid *oid,
+			const char *name, struct error *err)
 {
 	struct buf full = BUF_INIT;
 	int ret;
@@ -225,7 +238,7 @@ static int explain_excluded(const struct repo *repo, const char *name,
 	 */
 	if (buf_printf(&full, "^%s", name) < 0)
 		return error_nomem(err);
-	ret = explain_by_stock(repo, full.data, err);
+	ret = ask_stock(repo, oid, full.data, err);
 	buf_release(&full);
 	return ret;
 }
@@ -233,41 +246,14 @@ static int explain_excluded(const struct repo *repo, const char *name,
 int store_resolve_by_stock(const struct repo *repo, struct oid *oid,
 			   const char *name, struct error *err)
 {
-	const char *words[] = {"rev-parse",        "--verify", "--quiet",
-			       "--end-of-options", name,       NULL};
-	struct buf answer = BUF_INIT, errors = BUF_INIT;
-	struct child_words w;
-	int ret;
-
 	/*
 	 * If the error says that a reflog lacks an entry, do not ask stock Git:
 	 * it would report the same.
 	 */
 	if (!builtin_has_stock() || (err && revname_error_is_log(err)))
 		return ERR_UNSUPPORTED;
-	if (*name == '^')
-		return explain_excluded(repo, name, err);
-	w = child_git(words);
-	ret = child_ask_both(&answer, &errors, &w, repo, err);
-	if (!ret)
-		store_print_notes(&errors);
-	/*
-	 * Stock Git's output may be something other than an id, for example
-	 * "^<id>".
-	 */
-	if (!ret && !oid_from_hex(oid, answer.data, answer.len, repo->algo))
-		ret = ERR_MISSING;
-	/*
-	 * Stock Git has failed. Ask it again without --quiet, because it then
-	 * has a message for some errors.
-	 */
-	else if (ret > 0)
-		ret = explain_by_stock(repo, name, err);
-	else if (ret < 0 && ret != ERR_NOMEM)
-		ret = error_recode(err, ERR_UNSUPPORTED);
-	buf_release(&answer);
-	buf_release(&errors);
-	return ret;
+	return *name == '^' ? ask_excluded(repo, oid, name, err)
+			    : ask_stock(repo, oid, name, err);
 }
 
 void store_print_notes(struct buf *notes)

@@ -462,6 +462,11 @@ static int resolve_selector(struct resolver *r, struct oid *out,
 	if (ret == ERR_UNSUPPORTED)
 		return unsupported(r, "upstream branches and checkouts");
 	s.quiet = r->quiet;
+	if (ret > 0 && open == 1) {
+		int noted = note_refs(r, "HEAD", name, 0);
+
+		ret = noted < 0 ? noted : ret;
+	}
 	if (ret > 0)
 		ret = revname_selector_find(out, &s, name, open - 1, r->refs,
 					    r->odb->repo, r->notes, r->err);
