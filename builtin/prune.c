@@ -205,8 +205,9 @@ static int run(const struct args *a, const struct repo *repo,
 	}
 	o.progress = output_progress(&out, a->progress < 0
 						   ? PROGRESS_IF_TERMINAL
-					   : a->progress ? PROGRESS_ON
+					   : a->progress ? PROGRESS_LATE
 							 : PROGRESS_OFF);
+	out.title = "Checking connectivity";
 	o.packed_progress = output_progress(
 		&packed_out, a->progress ? PROGRESS_IF_TERMINAL : PROGRESS_OFF);
 	ret = shown_path_init(&shown, repo, &err);

@@ -18,7 +18,7 @@ void progress_start(struct progress *p, const struct progress_out *out,
 	p->out = out;
 	if (!out)
 		return;
-	p->title = title;
+	p->title = out->title ? out->title : title;
 	p->total = total;
 	p->started_ns = p->drawn_ns = sys_clock_ns();
 	p->drawn_percent = -1;

@@ -43,6 +43,11 @@ struct progress_out {
 	 */
 	int (*poll)(void *ctx, const char *title, uint64_t done,
 		    uint64_t total);
+	/*
+	 * borrowed: the title of all meters, instead of the title that
+	 * progress_start() gets; NULL: each meter keeps its own title
+	 */
+	const char *title;
 };
 
 /* A progress meter. Several threads may update it. */

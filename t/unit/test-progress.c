@@ -83,6 +83,20 @@ static void unknown_total(void **state)
 	buf_release(&text);
 }
 
+/* The output replaces the titles of its meters. */
+static void one_title(void **state)
+{
+	struct buf text = BUF_INIT;
+	struct progress_out out = {.put = put, .ctx = &text, .title = "All"};
+	struct progress p;
+
+	progress_start(&p, &out, "Enumerating objects", 0);
+	progress_add(&p, 2);
+	progress_stop(&p);
+	assert_string_equal(text.data, "All: 2, done.\n");
+	buf_release(&text);
+}
+
 /*
  * A meter without a total is printed at most once a second. The test does not
  * wait, but moves the stored time of the last output into the past.
@@ -223,6 +237,7 @@ int main(void)
 		cmocka_unit_test(same_percent_is_not_drawn_again),
 		cmocka_unit_test(ended_phase),
 		cmocka_unit_test(unknown_total),
+		cmocka_unit_test(one_title),
 		cmocka_unit_test(once_a_second_without_a_total),
 		cmocka_unit_test(nothing_before_the_delay),
 		cmocka_unit_test(without_a_place_to_go),
