@@ -196,13 +196,24 @@ static int enqueue(struct walk *w, uint32_t c, struct error *err)
 	return 0;
 }
 
+/*
+ * Queues the parents of `c`. If `c` is uninteresting, also marks the ancestors
+ * of these parents, as soon as the parents are parsed. So the walk knows one
+ * generation earlier that a missing commit is uninteresting.
+ */
 static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 {
+	bool is_uninteresting = w->flags[c] & UNINTERESTING;
+
 	for (uint32_t i = 0; i < w->h->commits[c].parent_nr; i++) {
-		int ret = enqueue(w, history_parents(w->h, c)[i], err);
+		uint32_t p = history_parents(w->h, c)[i];
+		int ret = enqueue(w, p, err);
 
 		if (ret < 0)
 			return ret;
+		if (is_uninteresting && (w->flags[p] & SEEN) &&
+		    mark_ancestors(w, p) < 0)
+			return error_nomem(err);
 	}
 	return 0;
 }
@@ -347,12 +358,6 @@ static int start(struct walk *w, const struct revwalk_tips *tips,
 		return error_nomem(err);
 	for (size_t i = 0; i < tips->have_nr; i++)
 		w->flags[tips->haves[i]] |= UNINTERESTING;
-	for (size_t i = 0; i < tips->want_nr; i++) {
-		int ret = enqueue(w, tips->wants[i], err);
-
-		if (ret < 0)
-			return ret;
-	}
 	for (size_t i = 0; i < tips->have_nr; i++) {
 		int ret = enqueue(w, tips->haves[i], err);
 
@@ -366,6 +371,13 @@ static int start(struct walk *w, const struct revwalk_tips *tips,
 		if ((w->flags[tips->haves[i]] & SEEN) &&
 		    mark_ancestors(w, tips->haves[i]) < 0)
 			return error_nomem(err);
+	}
+	/* Of commits with one date, the haves are visited first. */
+	for (size_t i = 0; i < tips->want_nr; i++) {
+		int ret = enqueue(w, tips->wants[i], err);
+
+		if (ret < 0)
+			return ret;
 	}
 	return 0;
 }

@@ -374,6 +374,48 @@ static void missing_commits(void **state)
 	walkrepo_release(&f);
 }
 
+/*
+ * The haves reach a missing commit through the commit `two`, which the walk
+ * meets below a want first. The walk must know that the missing commit is
+ * uninteresting before it visits the want `one`, also if all dates are equal.
+ */
+static void missing_below_known_commits(void **state)
+{
+	uint64_t seed = random_seed();
+	struct randtree none = {.nr = 0};
+	struct error err = ERROR_INIT;
+
+	for (uint32_t step = 0; step < 2; step++) {
+		struct revwalk_result result = REVWALK_RESULT_INIT;
+		struct walkrepo f;
+		uint32_t tree, gap, one, two, want, have, wants[2];
+
+		randhist_init(&f.h, HASH_SHA1, &seed);
+		tree = randtree_store(&f.h.r, &none, "");
+		gap = randhist_commit_tree(&f.h.r, tree, NULL, 0, 10);
+		one = randhist_commit_tree(&f.h.r, tree, &gap, 1, 10);
+		two = randhist_commit_tree(&f.h.r, tree, &one, 1, 10);
+		want = randhist_commit_tree(&f.h.r, tree, &two, 1,
+					    10 + 2 * step);
+		have = randhist_commit_tree(&f.h.r, tree, &two, 1, 10 + step);
+		for (uint32_t i = 0; i < f.h.r.nr; i++)
+			if (i != gap)
+				randrepo_store_one(&f.h.r, "objects", i);
+		walkrepo_open(&f);
+		wants[0] = walkrepo_commit(&f, want);
+		wants[1] = walkrepo_commit(&f, one);
+		have = walkrepo_commit(&f, have);
+		if (revwalk_run(&result, &f.w.history,
+				&(struct revwalk_tips){wants, 2, &have, 1},
+				false, &err))
+			fail_msg("%s", err.msg);
+		assert_int_equal(result.nr, 1);
+		assert_int_equal(result.commits[0], wants[0]);
+		revwalk_result_release(&result);
+		walkrepo_release(&f);
+	}
+}
+
 static void nothing(void **state)
 {
 	struct revwalk_result result = REVWALK_RESULT_INIT;
@@ -397,6 +439,7 @@ int main(void)
 		cmocka_unit_test(slight_skew),
 		cmocka_unit_test(long_walks),
 		cmocka_unit_test(missing_commits),
+		cmocka_unit_test(missing_below_known_commits),
 		cmocka_unit_test(nothing),
 	};
 
