@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "object/parse.h"
+#include "odb/odb-stored.h"
 #include "sys/thread.h"
 #include "walk/history.h"
 
@@ -356,17 +357,30 @@ void history_poll(struct history *h, const struct progress_out *out)
 }
 
 /*
- * Sets the error for a missing commit. The error also names a child: a commit
- * that has the missing commit as a parent. The search for the child is slow,
- * but the command fails anyway.
+ * Returns whether the file of a loose object is empty. As in stock Git, a
+ * commit with such a file counts as missing.
+ */
+static bool is_empty_file(const struct history *h, const struct oid *oid)
+{
+	uint64_t len;
+
+	return !odb_stored_len(&len, h->space->odb, oid, NULL) && !len;
+}
+
+/*
+ * Extends the error for a missing commit, which odb_read() has set. The new
+ * error also names a child: a commit that has the missing commit as a parent.
+ * The search for the child is slow, but the command fails anyway.
  */
 static int report_missing(const struct history *h, uint32_t missing_nr,
 			  struct error *err)
 {
-	enum hash_algo algo = h->space->odb->algo;
-	char hex[OID_MAX_HEX_LEN + 1], child_hex[OID_MAX_HEX_LEN + 1];
+	struct error why = ERROR_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid oid;
 
+	if (err)
+		why = *err;
 	for (uint32_t i = 0; i < h->nr; i++) {
 		const struct history_commit *c = &h->commits[i];
 
@@ -374,14 +388,11 @@ static int report_missing(const struct history *h, uint32_t missing_nr,
 			if (h->parents[c->first_parent + p] != missing_nr)
 				continue;
 			objspace_oid(&oid, h->space, c->obj_pos);
-			oid_to_hex(child_hex, &oid, algo);
-			objspace_oid(&oid, h->space,
-				     h->commits[missing_nr].obj_pos);
+			oid_to_hex(hex, &oid, h->space->odb->algo);
 			return error_set(err, ERR_MISSING,
 					 "Failed to traverse parents of commit "
-					 "%s: object %s is missing",
-					 child_hex,
-					 oid_to_hex(hex, &oid, algo));
+					 "%s: %s",
+					 hex, why.msg);
 		}
 	}
 	return ERR_MISSING;
@@ -400,6 +411,8 @@ int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
 	if (!ret) {
 		objspace_oid(&oid, h->space, h->commits[commit_nr].obj_pos);
 		ret = parse_from_object(h, commit_nr, &oid, err);
+		if (ret == ERR_CORRUPT && is_empty_file(h, &oid))
+			ret = error_recode(err, ERR_MISSING);
 	}
 	if (ret == ERR_MISSING && h->allow_missing) {
 		h->commits[commit_nr].missing = true;

@@ -195,6 +195,12 @@ static void errors(void **state)
 	assert_int_equal(history_add(&f.w.history, pos, &c), 0);
 	assert_int_equal(history_find(&f.w.history, pos), c);
 	fails(&f, c, ERR_MISSING, "is missing");
+	memset(&absent, 4, sizeof(absent));
+	assert_int_equal(objspace_add(&f.w.space, absent.bytes, &pos), 0);
+	assert_int_equal(history_add(&f.w.history, pos, &c), 0);
+	tmprepo_write(&f.h.r.t,
+		      "objects/04/04040404040404040404040404040404040404", "");
+	fails(&f, c, ERR_MISSING, "not a zlib stream");
 	buf_release(&bad);
 	walkrepo_release(&f);
 }
