@@ -93,7 +93,7 @@ int ref_filter_point_at(struct ref_filter *f, const char *name)
 	if (ret == ERR_UNSUPPORTED)
 		return builtin_not_ours(&err);
 	if (ret == ERR_CORRUPT)
-		builtin_error("%s", err.msg);
+		return builtin_fail(&err);
 	if (ret < 0) {
 		builtin_error("malformed object name '%s'", name);
 		return 129;
@@ -200,6 +200,21 @@ static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 }
 
 /*
+ * Returns whether the object `oid` is damaged, but not empty, and `name` finds
+ * the object as the parent of a commit. Stock Git then reads the whole object,
+ * and fails. An object that is named directly, it takes for no commit.
+ */
+static bool is_damaged_parent(const struct ref_filter *f, const char *name,
+			      const struct oid *oid, struct error *err)
+{
+	uint64_t len;
+
+	return strpbrk(name, "~^") &&
+	       odb_info(f->walk.reader, oid, NULL, NULL, err) == ERR_CORRUPT &&
+	       !odb_stored_len(&len, f->store->odb, oid, NULL) && len;
+}
+
+/*
  * Resolve an argument to a commit; NULL means HEAD. The errors are those of
  * stock Git: for the option `option`, or for --contains if `option` is NULL.
  */
@@ -216,13 +231,15 @@ static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
 	if (ret == ERR_UNSUPPORTED)
 		return builtin_not_ours(&err);
 	if (ret == ERR_CORRUPT)
-		builtin_error("%s", err.msg);
+		return builtin_fail(&err);
 	if (ret < 0) {
 		if (option)
 			return builtin_die("malformed object name %s", name);
 		builtin_error("malformed object name %s", name);
 		return 129;
 	}
+	if (is_damaged_parent(f, name, &oid, &err))
+		return builtin_fail(&err);
 	ret = find_commit(commit_nr, f, &oid, &err);
 	if (ret > 0)
 		return 0;

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "names/revname.h"
 #include "object/parse.h"
+#include "odb/odb-stored.h"
 #include "repo/grafts.h"
 #include "repo/shallow.h"
 #include "sys/clock.h"
@@ -90,10 +91,28 @@ static int wrong_type(const struct resolver *r, const struct error *why)
 	return unknown(r);
 }
 
-/* Returns the error "unknown revision" if `ret` is ERR_MISSING, else `ret`. */
-static int missing_is_unknown(const struct resolver *r, int ret)
+/*
+ * Returns whether a read of the object `oid`, with the result `ret`, has found
+ * no object. As in stock Git, an object whose loose file is empty counts as
+ * missing.
+ */
+static bool is_missing(const struct resolver *r, const struct oid *oid, int ret)
 {
-	return ret == ERR_MISSING ? unknown(r) : ret;
+	uint64_t len;
+
+	return ret == ERR_MISSING ||
+	       (ret == ERR_CORRUPT &&
+		!odb_stored_len(&len, r->odb, oid, NULL) && !len);
+}
+
+/*
+ * Returns the error "unknown revision" if a read of the object `oid`, with the
+ * result `ret`, has found no object. Otherwise returns `ret`.
+ */
+static int missing_is_unknown(const struct resolver *r, const struct oid *oid,
+			      int ret)
+{
+	return is_missing(r, oid, ret) ? unknown(r) : ret;
 }
 
 /*
@@ -198,7 +217,7 @@ static int read_commit(const struct resolver *r, const struct oid *oid,
 	int ret = odb_read(r->reader, oid, obj, r->err);
 
 	if (ret < 0)
-		return missing_is_unknown(r, ret);
+		return missing_is_unknown(r, oid, ret);
 	ret = commit_parse(view, obj->data, obj->len, r->odb->algo, r->err);
 	if (ret < 0)
 		odb_object_release(r->reader, obj);
@@ -224,13 +243,13 @@ static int peel_to(const struct resolver *r, struct oid *oid,
 	if (wanted == OBJ_TAG) {
 		ret = odb_info(r->reader, oid, &type, NULL, r->err);
 		if (ret < 0)
-			return missing_is_unknown(r, ret);
+			return missing_is_unknown(r, oid, ret);
 		if (type == OBJ_TAG)
 			return 0;
 	}
 	ret = odb_peel(r->reader, oid, oid, &type, r->err);
 	if (ret < 0)
-		return missing_is_unknown(r, ret);
+		return missing_is_unknown(r, oid, ret);
 	if (wanted == OBJ_NONE || type == wanted)
 		return 0;
 	if (type == OBJ_COMMIT) {
@@ -264,7 +283,7 @@ static int peel_to_commit(const struct resolver *r, struct oid *oid)
 	int ret = odb_peel(r->reader, oid, &commit, &type, r->err);
 
 	if (ret < 0)
-		return missing_is_unknown(r, ret);
+		return missing_is_unknown(r, oid, ret);
 	oid_to_hex(hex, oid, r->odb->algo);
 	*oid = commit;
 	if (type == OBJ_COMMIT)
@@ -416,8 +435,8 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 	 */
 	if (ret < 0 || (wanted != OBJ_NONE && wanted != OBJ_TREE))
 		return ret;
-	return missing_is_unknown(r,
-				  odb_info(r->reader, out, NULL, NULL, r->err));
+	ret = odb_info(r->reader, out, NULL, NULL, r->err);
+	return missing_is_unknown(r, out, ret);
 }
 
 /*
@@ -613,7 +632,7 @@ static int peel_to_tree(const struct resolver *r, struct oid *oid,
 	 * If the object is missing, the error says that there is no such path,
 	 * as in stock Git.
 	 */
-	if (ret == ERR_MISSING)
+	if (is_missing(r, oid, ret))
 		return no_path(r, colon + 1, rev_len);
 	if (ret < 0)
 		return ret;

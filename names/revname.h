@@ -40,9 +40,10 @@ enum revname_hint {
  * Returns 0 or an error code. ERR_UNSUPPORTED: @{upstream}, @{push},
  * @{-<n>}, the index (:<path>), ^{/regex} or :/text, or a reflog with too few
  * entries; the message says which. ERR_MISSING: an unknown name ("ambiguous
- * argument '<name>': unknown revision ..."). ERR_INVALID: an ambiguous prefix
- * ("short object ID <hex> is ambiguous"), an object of another type than
- * required, or a missing path.
+ * argument '<name>': unknown revision ..."), or an object on the way whose
+ * loose file is empty. ERR_CORRUPT: an object on the way is damaged.
+ * ERR_INVALID: an ambiguous prefix ("short object ID <hex> is ambiguous"), an
+ * object of another type than required, or a missing path.
  */
 int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct odb_reader *reader, const struct odb *odb,
