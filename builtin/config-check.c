@@ -173,7 +173,8 @@ static int check_idx_version(const struct config_entry *entry)
 	int version = 0;
 	int code = parse_number(&version, entry);
 
-	if (!code && version != 1 && version != 2)
+	/* As in stock Git, a negative number counts as a large one. */
+	if (!code && (unsigned)version > 2)
 		code = builtin_die("bad pack.indexVersion=%u",
 				   (unsigned)version);
 	return code;

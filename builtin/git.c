@@ -433,16 +433,13 @@ static bool opens_repo_first(const struct command *command,
 {
 	static int (*const commands_in_repo[])(int argc, const char **argv,
 					       struct builtin_env *env) = {
-		cmd_cat_file,       cmd_commit_graph,
-		cmd_count_objects,  cmd_for_each_ref,
-		cmd_fsck,           cmd_gc,
-		cmd_maintenance,    cmd_multi_pack_index,
-		cmd_pack_objects,   cmd_pack_refs,
-		cmd_prune,          cmd_prune_packed,
-		cmd_reflog,         cmd_refs,
-		cmd_repack,         cmd_rev_list,
-		cmd_show_ref,       cmd_symbolic_ref,
-		cmd_unpack_objects, cmd_update_ref,
+		cmd_cat_file,     cmd_commit_graph,   cmd_count_objects,
+		cmd_for_each_ref, cmd_fsck,           cmd_gc,
+		cmd_index_pack,   cmd_maintenance,    cmd_multi_pack_index,
+		cmd_pack_objects, cmd_pack_refs,      cmd_prune,
+		cmd_prune_packed, cmd_reflog,         cmd_refs,
+		cmd_repack,       cmd_rev_list,       cmd_show_ref,
+		cmd_symbolic_ref, cmd_unpack_objects, cmd_update_ref,
 	};
 
 	if (asks_for_completion(words) ||
@@ -459,8 +456,8 @@ static bool opens_repo_first(const struct command *command,
  * Opens the repository before the command parses its arguments, and checks the
  * configuration. For fsck and maintenance, the configuration is not checked
  * here. Like stock Git, these commands parse their arguments first. They then
- * call builtin_open_repo() themselves, which checks the configuration. Returns
- * 0 or an exit code.
+ * call builtin_open_repo() themselves, which checks the configuration.
+ * index-pack also runs without a repository. Returns 0 or an exit code.
  */
 static int open_repo_first(const struct command *command,
 			   struct builtin_env *env)
@@ -472,7 +469,8 @@ static int open_repo_first(const struct command *command,
 
 	if (is_later)
 		env->config_checks = 0;
-	code = builtin_open_repo(env);
+	code = command->run == cmd_index_pack ? builtin_open_repo_gently(env)
+					      : builtin_open_repo(env);
 	if (is_later)
 		env->config_checks = config_checks;
 	return code;
