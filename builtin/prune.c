@@ -170,7 +170,12 @@ static int resolve_heads(struct oid **heads, struct builtin_env *env,
 		if (ret == ERR_UNSUPPORTED && builtin_has_stock())
 			ret = store_resolve_by_stock(store.repo, &(*heads)[i],
 						     names[i], &err);
-		if (ret == ERR_UNSUPPORTED)
+		/* As in stock Git, the operands are looked at before refs. */
+		if (!ret && odb_info(store.reader, &(*heads)[i], NULL, NULL,
+				     NULL) == ERR_MISSING)
+			ret = builtin_die("unable to parse object: %s",
+					  names[i]);
+		else if (ret == ERR_UNSUPPORTED)
 			ret = builtin_die("%s", err.msg);
 		else if (ret < 0)
 			ret = builtin_die("unrecognized argument: %s",

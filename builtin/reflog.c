@@ -195,12 +195,14 @@ static int expire(struct run *r, const char **names)
 			       sys_clock_seconds(), &err) < 0)
 		return builtin_fail(&err);
 	if (r->a.verbose && r->a.expire.stale_fix)
-		printf("Marking reachable objects...\n");
+		printf("Marking reachable objects...");
 	r->x = reflog_expire_new(r->repo, &r->a.expire);
 	if (!r->x)
 		return builtin_die("out of memory");
 	if (r->a.expire.stale_fix)
 		ret = reflog_expire_check_refs(r->x, &err);
+	if (!ret && r->a.verbose && r->a.expire.stale_fix)
+		putchar('\n');
 	if (!ret && r->a.all)
 		ret = reflog_each(r->repo, !r->a.single_worktree, expire_one, r,
 				  &err);

@@ -407,6 +407,23 @@ static size_t find_peel(const char *name, size_t len, size_t *type_len)
 }
 
 /*
+ * Reports that the object to which the tag `oid` leads is missing. The tag is
+ * named by the first `len` bytes of the name. Reports nothing if the tag itself
+ * is missing. Returns 0 or ERR_NOMEM.
+ */
+static int note_lost_target(const struct resolver *r, const struct oid *oid,
+			    size_t len)
+{
+	if (!r->notes || odb_info(r->reader, oid, NULL, NULL, NULL) < 0)
+		return 0;
+	return buf_printf(r->notes,
+			  "error: missing object referenced by '%.*s'\n",
+			  (int)len, r->name) < 0
+		       ? error_nomem(r->err)
+		       : 0;
+}
+
+/*
  * Resolves <rev>^{<type>}. `open` is the offset of "{" in the name, and the
  * type is `what_len` bytes long. Returns 0 or a negative error code.
  */
@@ -429,6 +446,9 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 		return ret;
 	if (!is_word(what, what_len, "object"))
 		ret = peel_to(r, out, wanted, len);
+	if (ret == ERR_MISSING && !what_len &&
+	    note_lost_target(r, out, open - 1) < 0)
+		return ERR_NOMEM;
 	/*
 	 * To peel to a commit, tag or blob, peel_to() had to read the object.
 	 * So the object exists, and no further check is needed.
