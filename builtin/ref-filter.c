@@ -92,8 +92,10 @@ int ref_filter_point_at(struct ref_filter *f, const char *name)
 
 	if (ret == ERR_UNSUPPORTED)
 		return builtin_not_ours(&err);
-	if (ret == ERR_CORRUPT)
+	if (ret == ERR_CORRUPT && !store_base_is_damaged(f->store, name))
 		return builtin_fail(&err);
+	if (ret == ERR_CORRUPT)
+		builtin_error("%s", err.msg);
 	if (ret < 0) {
 		builtin_error("malformed object name '%s'", name);
 		return 129;
@@ -230,8 +232,10 @@ static int resolve_commit(uint32_t *commit_nr, struct ref_filter *f,
 	ret = store_resolve(f->store, &oid, name, &err);
 	if (ret == ERR_UNSUPPORTED)
 		return builtin_not_ours(&err);
-	if (ret == ERR_CORRUPT)
+	if (ret == ERR_CORRUPT && !store_base_is_damaged(f->store, name))
 		return builtin_fail(&err);
+	if (ret == ERR_CORRUPT)
+		builtin_error("%s", err.msg);
 	if (ret < 0) {
 		if (option)
 			return builtin_die("malformed object name %s", name);

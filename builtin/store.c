@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "builtin/lazy-fetch.h"
 #include "builtin/child.h"
 #include "builtin/store.h"
@@ -159,6 +160,23 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 			 const char *name, struct error *err)
 {
 	return resolve(store, oid, name, REVNAME_COMMITTISH, false, err);
+}
+
+bool store_base_is_damaged(const struct store *store, const char *name)
+{
+	size_t len = strcspn(name, "~^:");
+	bool is_damaged = false;
+	struct oid oid;
+	char *base;
+
+	if (!strncmp(name + len, "^{", 2))
+		return false;
+	base = mem_strndup(name, len);
+	if (base && !store_resolve_quietly(store, &oid, base, NULL))
+		is_damaged = odb_info(store->reader, &oid, NULL, NULL, NULL) ==
+			     ERR_CORRUPT;
+	free(base);
+	return is_damaged;
 }
 
 /*

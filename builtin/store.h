@@ -80,6 +80,14 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 			 const char *name, struct error *err);
 
 /*
+ * Returns whether the object is damaged that a name begins with, for example
+ * the object of "main" in "main~2". Stock Git then takes the name for unknown.
+ * Returns false if "^{" follows, as in "main^{tree}~2", or if an object further
+ * on the way is damaged. Stock Git then fails.
+ */
+bool store_base_is_damaged(const struct store *store, const char *name);
+
+/*
  * Let a child process of stock Git resolve a name that only stock Git can
  * resolve. Use this in a command that has already read input or printed output.
  * Stock Git cannot run in place of such a command any more.
