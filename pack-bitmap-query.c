@@ -144,9 +144,10 @@ static int add_wants(struct asking *a)
 }
 
 /*
- * Reads trees of the haves' walked commits, and marks the objects of the result
- * that these trees contain as uninteresting. Returns 0 or a negative error
- * code.
+ * The query has walked from the haves back to commits with bitmaps. Reads trees
+ * of the commits that this walk has visited. Objects of the result that are in
+ * these trees are marked as uninteresting: the client has them. Returns 0 or a
+ * negative error code.
  */
 static int settle(struct asking *a)
 {

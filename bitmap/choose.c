@@ -152,9 +152,12 @@ static size_t first_guess(const struct choosing *s, size_t most)
 }
 
 /*
- * Returns the next density to try. The bitmaps of the density `dense_nr` have
- * `words` words. If `words` is over s->spread_words, the next density is lower
- * by at least a quarter.
+ * Returns the next density to try. A density (dense_nr, see bitmap/select.h)
+ * says how many of the commits get a bitmap. The bitmaps of the density
+ * `dense_nr` have `words` words, and s->spread_words words are allowed. The
+ * guess is `dense_nr` times the ratio of allowed words to `words`. If `words`
+ * is more than allowed, the square of the ratio is used, and the next density
+ * is lower by at least a quarter.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 size_t words)

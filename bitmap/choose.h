@@ -124,9 +124,11 @@ int bitmap_choose(struct bitmap_build_result *out,
  * depends on the number of new objects.
  *
  * For a layer of a chain, the index of the layers below takes the place of the
- * older index. Its bitmaps are used in place, and the layer's own commits are
- * the new commits. The layer gets at most as many bitmaps as the densest
- * selection of its commits has.
+ * older index. The bitmaps of the layers below stay in their files and are not
+ * copied. The layer's own commits are the new commits. In a large layer, fewer
+ * than one of every UPDATE_GAP commits gets a bitmap, besides the wanted tips:
+ * about as many commits as bitmap_select() would choose among the layer's
+ * commits with the largest useful density (bitmap_select_dense_nr()).
  *
  * A pseudo-merge stays as long as all its commits are tips. Otherwise its
  * remaining tips form a new pseudo-merge.

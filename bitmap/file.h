@@ -223,8 +223,10 @@ bool bitmap_file_is_type(const struct bitmap_file *f, enum bitmap_type type,
 struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row);
 
 /*
- * Lists all rows in the order of their entries, those of lower layers first.
- * `rows` has space for row_nr numbers. Returns 0 or ERR_NOMEM.
+ * Lists the numbers of all rows. A row describes the bitmap of one commit; the
+ * bitmap itself is an entry at the offset row.off of the file. Rows are listed
+ * in the order of these offsets, and those of lower layers first. `rows` has
+ * space for row_nr numbers. Returns 0 or ERR_NOMEM.
  */
 int bitmap_file_order(uint32_t *rows, const struct bitmap_file *f);
 

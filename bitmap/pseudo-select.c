@@ -251,12 +251,14 @@ struct class_tips {
 	struct sort_item *by_date; /* owned: commit_nr */
 	size_t nr, alloc;
 	/*
-	 * number of commits that one request for all tips of the class reaches
+	 * number of commits that one request for all tips of the class (named
+	 * refs, or others) reaches
 	 */
 	size_t reached;
 	/*
-	 * number of commits that pseudo-merges save: the part of `reached` that
-	 * one request for all tips of the class does not walk any more
+	 * Number of commits that such a request would have to walk without
+	 * pseudo-merges, because no bitmap of a tip contains them. With
+	 * pseudo-merges, the request need not walk them.
 	 */
 	size_t saved;
 };

@@ -79,7 +79,7 @@ static uint32_t allowed(const struct tip_selecting *s, uint32_t tip)
 
 /*
  * Returns the maximum number of commits from a tip back to its limit, the
- * oldest commit whose bitmap may serve the tip.
+ * oldest commit that may be given a bitmap for this tip.
  */
 static uint32_t distance(const struct tip_selecting *s, uint32_t tip)
 {
@@ -192,9 +192,10 @@ static uint32_t find_limit(const struct tip_selecting *s, uint32_t tip)
 }
 
 /*
- * Sorts the far tips by their limits, see find_limit(). The limit of a tip is
- * the oldest commit whose bitmap may serve the tip. The tip whose limit is
- * furthest from a root comes first. Returns 0 or ERR_NOMEM.
+ * Sorts the far tips (tips whose requests walk too many commits) by their
+ * limits, see find_limit(). The limit of a tip is the oldest commit that may be
+ * given a bitmap for this tip. The tip whose limit is furthest from a root
+ * comes first. Returns 0 or ERR_NOMEM.
  */
 static int sort_tips(struct tip_selecting *s)
 {
@@ -211,9 +212,9 @@ static int sort_tips(struct tip_selecting *s)
 
 /*
  * Picks a commit whose bitmap shortens the walk of a request for `tip`. Goes
- * back from the tip, at most to the limit: the oldest commit that may serve the
- * tip. Takes the first commit on this way that was already picked for another
- * tip. If there is none, picks the limit.
+ * back from the tip, at most to the limit: the oldest commit that may be given
+ * a bitmap for this tip. Takes the first commit on this way that was already
+ * picked for another tip. If there is none, picks the limit.
  */
 static void pick_for(struct tip_selecting *s, uint32_t tip, uint32_t walked)
 {

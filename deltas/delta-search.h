@@ -109,14 +109,15 @@ int delta_search_remake(const struct packing_items *list, uint32_t item,
  * become a base again. A candidate that became a delta of the greatest depth
  * cannot be a base and does not enter the window.
  *
- * If objects have islands (islands/islands.h), the window has two parts for
- * each layer of the new pack: one for the objects of the tip island, and one
- * for all others. (The layers of a pack are: what HEAD reaches, what branches
- * and tags add, and the rest.) Each part is as large as a whole window without
- * islands. In one common part, the many old versions of files would push out
- * the newest versions, and these would find no bases. A base must not be in a
- * later layer than its delta. If the delta is in the tip island, its base must
- * be, too.
+ * If objects have islands (islands/islands.h), the window has several parts. A
+ * pack has three layers: the objects that HEAD reaches, those that branches and
+ * tags add, and the rest. The tip island has the trees and blobs of the newest
+ * commits of chosen branches. The window has two parts for each layer: one for
+ * the objects of the tip island, and one for all others. Each part is as large
+ * as a whole window without islands. In one common part, the many old versions
+ * of files would push out the newest versions, and these would find no bases. A
+ * base must not be in a later layer than its delta. If the delta is in the tip
+ * island, its base must be, too.
  *
  * One window per thread.
  */

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Applies a view to a plain set: set = set op view. Inlining compiles one loop
- * for each operation and byte order. A run needs one memset() or no work at
- * all; only a run of ones with XOR inverts each word.
+ * Applies a view to a plain set: set = set op view. A view (struct ewah_view)
+ * is a compressed bitmap that is read where its bytes are, often in a mapped
+ * file. A plain set (struct bitset) is not compressed. Inlining compiles one
+ * loop for each operation and byte order. A run of equal bits in the view needs
+ * one memset() or no work at all; only a run of ones with XOR inverts each
+ * word.
  */
 #include <string.h>
 

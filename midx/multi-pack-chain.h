@@ -24,9 +24,9 @@
 
 struct multi_pack_layer_options {
 	/*
-	 * The layer of the snapshot that will be directly below the new layer.
-	 * Layers above `base` leave the chain. NULL: the new layer is the
-	 * lowest.
+	 * A layer of the chain, as the snapshot of packs (`odb` below) has it.
+	 * The new layer is put directly on top of this layer. Layers above
+	 * `base` leave the chain. NULL: the new layer is the lowest.
 	 *
 	 * A bitmap index of the new layer needs the types of all objects in
 	 * lower layers. So with a bitmap index, multi_pack_append() chooses a

@@ -63,8 +63,9 @@ static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 
 	/*
 	 * Drop bitmaps only if there are more than twice as many as the merged
-	 * layer should keep (`most`). Otherwise each merge would drop a few
-	 * bitmaps, and several merges would drop too many.
+	 * layer should keep (`most`). If each merge dropped bitmaps down to
+	 * `most`, the commits of an old layer would lose some at every merge.
+	 * After several merges, they would have too few.
 	 */
 	return nr > 2 * most ? most : nr;
 }

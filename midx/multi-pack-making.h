@@ -46,8 +46,9 @@ struct making {
 	uint32_t *idx_pos, *bit_pos, *hash_cache;
 	uint8_t *types;
 	/*
-	 * owned array: the obj_pos of the object of each bit; index 0 is the
-	 * first object of the layer, or of the whole index without a chain
+	 * owned array: the obj_pos of the object of each bit. For a layer of a
+	 * chain, element 0 is the first object of the layer. If there is no
+	 * chain, element 0 is the first object of the whole multi-pack-index.
 	 */
 	uint32_t *obj_pos;
 	/*

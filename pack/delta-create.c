@@ -5,12 +5,13 @@
  * The base is cut into blocks of 16 bytes. A table maps the hash of a block to
  * the places where such blocks begin. At most CHAIN_MAX places are tried, so
  * that a repetitive base costs no more than any other base. The target is read
- * once, front to back. At each byte there are two kinds of candidates. One is
- * each block of the base with the same hash. The other is the place in the base
- * where the last copy would have continued. This place often matches, because
- * replaced bytes often have the length of their replacement, such as an id in a
- * tree. Candidates are extended in both directions. The one that covers most of
- * the target becomes a copy.
+ * once, front to back. At each byte there are two kinds of candidates. The
+ * first kind: each block of the base with the same hash. The second kind is one
+ * place. If n bytes of the target have been read since the last copy, this
+ * place is n bytes behind the end of that copy in the base. It often matches:
+ * when bytes were replaced, the new bytes often have the same length, such as
+ * an id in a tree. Candidates are extended in both directions. The one that
+ * covers most of the target becomes a copy.
  *
  * Copies wait in a short queue before they are encoded. A later match is
  * extended backwards. If the extended match covers a whole earlier copy, the
@@ -517,10 +518,11 @@ static size_t diagonal_len(const struct maker *m, size_t at)
 }
 
 /*
- * Checks whether the last copy can continue at the target position `at`: the
- * distance between base and target position stays the same. If at least 8 bytes
- * match, sets *best to the match and *best_len to its rating (see
- * candidate_len()).
+ * Checks whether the last copy can continue at the target position `at`. The
+ * base position is the one that the last copy would have reached there, if it
+ * were longer (diagonal_off()). If at least 8 bytes match at these two
+ * positions, sets *best to the match and *best_len to its rating. A rating is a
+ * length (see candidate_len()).
  */
 static void find_diagonal(const struct maker *m, size_t at, struct copy *best,
 			  size_t *best_len)

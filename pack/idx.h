@@ -60,10 +60,10 @@ struct pack_idx {
 
 /*
  * Parses the `len` bytes of an index file. Verifies the sizes, and that the
- * fanout ascends. Checks that take O(nr) are left to pack_idx_verify(): the
- * order of ids, the existence of 64-bit offsets, and the checksum. `name` is
- * for messages and is copied. Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED or
- * ERR_NOMEM. After an error, *idx is zeroed.
+ * fanout ascends. Some checks take time in proportion to the number of objects,
+ * and are left to pack_idx_verify(): the order of ids, the existence of 64-bit
+ * offsets, and the checksum. `name` is for messages and is copied. Returns 0,
+ * or ERR_CORRUPT, ERR_UNSUPPORTED or ERR_NOMEM. After an error, *idx is zeroed.
  */
 int pack_idx_parse(struct pack_idx *idx, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);

@@ -97,10 +97,11 @@ struct pack_midx_compaction {
 };
 
 /*
- * Appends one multi-pack-index of version 2 that combines the layers. Its
- * packs are in the order of their bits, not sorted by name. So the bitmaps of
- * these layers and of higher layers stay valid. base_nr must be the base_nr of
- * the lowest combined layer.
+ * Appends one multi-pack-index of version 2 that combines the layers. Its packs
+ * are listed in the order in which the bitmaps have the bits of their objects
+ * (pseudo-pack order), not sorted by name. So each object keeps its bit, and
+ * the bitmaps of these layers and of higher layers stay valid. base_nr must be
+ * the base_nr of the lowest combined layer.
  *
  * Returns 0 or an error: ERR_CORRUPT if a layer names no valid pack for an
  * object, or ERR_NOMEM. After an error, *out is unchanged. O(n log n) for the

@@ -209,8 +209,9 @@ int found_add_sent(struct found *found, struct packing_items *items,
 }
 
 /*
- * Append external delta bases to the items: objects that the receiver has or
- * gets in another way. There are two kinds:
+ * Append external delta bases to the items: objects that are only bases and are
+ * not written. The receiver has such an object already, or gets it as a copy of
+ * stored bytes. There are two kinds:
  * - Older versions (found->versions). An older version is not appended if its
  *   newer version has already become a delta (PACKING_DELTA).
  * - Boundary objects: objects in the trees of boundary commits, which the

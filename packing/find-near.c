@@ -155,9 +155,11 @@ static void add_change(struct nearing *n, const struct tree_tally_row *row)
 }
 
 /*
- * Add the two commits to the list of changed objects. The prepared answer's
- * commit counts as an object that has lost its only path, and the wanted commit
- * as one at a new path.
+ * Add the two commits to the list of changed objects, so that the commit of the
+ * prepared answer is not sent, and the wanted commit is sent. A change has the
+ * number of paths that an object has gained or lost. -1 for the answer's commit
+ * means: the object is no longer at any path. 1 for the wanted commit means:
+ * the object is at a new path.
  */
 static void add_commits(struct nearing *n)
 {

@@ -72,13 +72,13 @@ int find_extended(struct found *f, const struct packing_send_options *options,
 /*
  * For a clone of depth 1 of one commit: find the objects with the help of a
  * prepared answer for another commit. The trees of both commits are compared.
- * The answer must be in the opened file found->prepared. Adds the tags that the
+ * The answer must be in the opened file f->prepared. Adds the tags that the
  * request includes.
  *
- * Returns 1 if the objects were found. found->near is then set, `packed` is in
- * the order of the answer's pack, and found->walked and found->objects have the
- * objects that the answer lacks. Returns 0 if no answer helps; *f is then
- * unchanged. Otherwise returns a negative error code.
+ * Returns 1 if the objects were found. f->near is then set to the answer. The
+ * bits of f->packed are in the order of the answer's pack. f->walked and
+ * f->objects have the objects that the answer lacks. Returns 0 if no answer
+ * helps; *f is then unchanged. Otherwise returns a negative error code.
  *
  * Cost: the directories that differ are read.
  */

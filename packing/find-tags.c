@@ -51,9 +51,10 @@ struct tagging {
 	 */
 	struct bitset unnamed;
 	/*
-	 * Only with found->near, a prepared answer: the tags that this answer
-	 * sends to clients with include-tag. Indexed like the tags of the file
-	 * found->prepared.
+	 * Only used with found->near, which is one answer of the file of
+	 * prepared answers found->prepared. The file has a list of tags. Bit i
+	 * is set if the answer sends the i-th tag of this list to clients with
+	 * include-tag.
 	 */
 	struct bitset along;
 	/* owned: tags that are sent and were not read */
@@ -282,10 +283,13 @@ static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
  * Returns true if the target of a tag is certainly not sent, false if it may be
  * sent.
  *
- * With found->near (a prepared answer to a similar request), t->few lacks the
- * objects of this answer. So it must also be certain that the answer lacks the
- * target. This is certain in one case: the file of prepared answers lists the
- * tag, but not among the tags that the answer sends.
+ * With found->near (a prepared answer to a similar request), the objects of
+ * this answer are sent, but are not in t->few. So it must also be certain that
+ * the answer does not have the target. The file of prepared answers has a list
+ * of tags, and each answer stores which of these tags point to its objects
+ * (t->along). If the tag is in the list and the answer does not name it, the
+ * answer does not have the target. If the tag is not in the list, nothing is
+ * certain.
  */
 static bool is_unsent(const struct tagging *t, const struct packing_tag *tag)
 {

@@ -44,20 +44,22 @@
 #define BYTES_MAX (UINT64_C(1) << 17)
 
 /*
- * A higher limit (inflated bytes) in place of BYTES_MAX, for two cases:
- * - There is a shallow boundary. The receiver then mostly gets the newest
- *   versions, which are all stored whole.
+ * This limit takes the place of BYTES_MAX in two cases:
+ * - The request has a shallow boundary. The receiver then mostly gets the
+ *   newest versions of files. A pack stores these versions whole, so deltas
+ *   save much.
  * - The delta search groups objects by path. The caller then accepts a longer
  *   time for a smaller pack.
  */
 #define BYTES_MAX_OF_MORE (UINT64_C(1) << 22)
 
 /*
- * A higher limit (inflated bytes) in place of BYTES_MAX_OF_MORE. It applies if
- * there is a shallow boundary and few commits are sent (found->walked_few).
+ * This limit takes the place of BYTES_MAX_OF_MORE if the request has a shallow
+ * boundary and few commits are sent (found->walked_few).
  *
- * If 2 or more commits are sent, orphans (objects whose stored delta has a base
- * that is not sent) keep the limit BYTES_MAX_OF_MORE. The best delta base of an
+ * Orphans (objects whose stored delta has a base that is not sent) have a limit
+ * of their own. It is BYTES_MAX_OF_FEW only if exactly one commit is sent. If
+ * more commits are sent, it stays BYTES_MAX_OF_MORE: the best delta base of an
  * orphan is then often in another of the sent commits, not among the receiver's
  * objects.
  */
@@ -75,17 +77,18 @@
  * If the stored bytes of an object are less than 1 / SHARE_MIN of all bytes to
  * send, the object is copied, and no new delta (fallback delta) is made. A
  * delta would save little of such a large response and cost more than copying.
- * There is no such limit if BYTES_MAX_OF_MORE or BYTES_MAX_OF_FEW replaces
- * BYTES_MAX.
+ * This limit does not hold in the cases in which set_limits() allows more bytes
+ * than BYTES_MAX.
  */
 #define SHARE_MIN 128
 
 /*
  * A new delta against the receiver's version (a fallback delta) is made only if
- * the object's inflated size is at most this number of times its stored size.
- * For an object with a kept delta (stored by a repack), the size of the kept
- * delta counts as the stored size. There is no such limit if BYTES_MAX_OF_MORE
- * or BYTES_MAX_OF_FEW replaces BYTES_MAX.
+ * it is cheap for the bytes that it can save. Its cost is the object's inflated
+ * size. It can save at most the object's stored size, or the size of the
+ * object's kept delta (stored by a repack) if there is one. The inflated size
+ * may be at most COST_MAX times the size that it can save. This limit does not
+ * hold in the cases in which set_limits() allows more bytes than BYTES_MAX.
  */
 #define COST_MAX 8
 

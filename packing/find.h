@@ -165,11 +165,13 @@ struct found {
 };
 
 /*
- * Find all objects of a request. If request->elsewhere offers packs, and no
- * prepared answer (stored response) is used, request->elsewhere->tell() is
- * called before the search. If a bitmap index is broken, *warning says so, and
- * the objects are found by a walk. Returns 0 or a negative error code. After an
- * error, *found is released.
+ * Find all objects of a request. request->elsewhere may offer whole packs that
+ * the client can get from another place, such as a web server. Only a prepared
+ * answer (stored response) can leave out such a pack. If no prepared answer is
+ * used, request->elsewhere->tell() is called before the search. This call tells
+ * the client that no pack is left out. If a bitmap index is broken, *warning
+ * says so, and the objects are found by a walk. Returns 0 or a negative error
+ * code. After an error, *found is released.
  */
 int found_open(struct found *found, const struct odb *odb,
 	       const struct packing_request *request,
@@ -234,10 +236,11 @@ int found_include_tags(struct found *found, struct error *err);
 /*
  * Look for stored content that has exactly the objects to send: a whole pack,
  * or a prepared answer (a stored response). If there is one, found->content is
- * set to the stored content, and `packed` becomes empty. A small set of objects
- * is not compared with prepared answers. Call this function only if stored
- * bytes may be copied and the receiver reads OFS_DELTA. A corrupt file of
- * prepared answers is ignored. Returns 0 or a negative error code.
+ * set to the stored content, and found->packed, the set of objects to send from
+ * packs, becomes empty. A small set of objects is not compared with prepared
+ * answers. Call this function only if stored bytes may be copied and the
+ * receiver reads OFS_DELTA. A corrupt file of prepared answers is ignored.
+ * Returns 0 or a negative error code.
  */
 int found_look_for_stored(struct found *found, bool use_prepared,
 			  struct error *err);
@@ -315,15 +318,17 @@ bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 
 /*
  * Append external delta bases to `items`, with their sizes. An external delta
- * base is an object that is not written from this list, because the receiver
- * has it or gets it in another way. There are two kinds:
- * - Older versions (found->versions). An older version is not appended if its
- *   newer version has already become a delta.
- * - Trees and blobs of boundary commits, which the receiver has. Such an object
- *   is appended if it has the same type and name hash as an item to write that
- *   is stored whole or will be deflated anew.
+ * base is an item that is only the base of deltas, and is not written. The
+ * receiver has this object already, or gets it in the same pack as a copy of
+ * stored bytes. The other items of the list are the objects to write. There are
+ * two kinds of external bases:
+ * - Older versions of objects to write (found->versions). The older version is
+ *   not appended if the object to write has already become a delta.
+ * - Trees and blobs of boundary commits. Such an object is appended only if an
+ *   object to write has the same type and name hash, and is not written as a
+ *   copy of a stored delta.
  *
- * An object that is itself an item to write is not appended. Returns 0 or a
+ * An object that is itself to be written is not appended. Returns 0 or a
  * negative error code.
  */
 int found_add_bases(struct found *found, struct packing_items *items,

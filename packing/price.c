@@ -16,8 +16,10 @@
 /* price of finding an object in a walk of all history */
 #define WALKED_OBJECT_US 2
 /*
- * With a filter that allows no trees deeper than FLAT_DEPTH, a walk finds only
- * commits and their root trees: about 1 / FLAT_PART of all objects.
+ * A filter tree:<depth> with a depth of at most FLAT_DEPTH lets few objects
+ * pass: commits, and for each commit at most the root tree and the entries of
+ * the root tree. A walk with such a filter is assumed to find 1 / FLAT_PART of
+ * all objects.
  */
 #define FLAT_DEPTH 2
 #define FLAT_PART 6

@@ -44,10 +44,10 @@ struct packing_tags {
 		    void *fn_ctx, struct error *err);
 	void *ctx;
 	/*
-	 * Find out whether one of these ids may be the target of a tag. Returns
-	 * 1 if so, 0 if certainly none of the ids is the target of a tag, or a
-	 * negative error code. After 0, each() is not called. NULL: each() is
-	 * always called.
+	 * `targets` has the ids of the objects to send. Find out whether a tag
+	 * may point to one of these objects. Returns 1 if so, 0 if certainly no
+	 * tag points to any of them, or a negative error code. After 0, each()
+	 * is not called. NULL: each() is always called.
 	 */
 	int (*may_have)(void *ctx, const struct oidmap *targets,
 			struct error *err);
@@ -75,7 +75,8 @@ struct packing_elsewhere {
 	/*
 	 * Returns whether the receiver can get a whole pack from another place:
 	 * the pack with this checksum, which has `len` bytes. NULL: there are
-	 * no such packs. Not used if `nr` is not 0.
+	 * no such packs. The function is not used if `nr` is not 0: either
+	 * single objects are offered or whole packs, not both.
 	 *
 	 * The function is called only for contents of prepared answers
 	 * (prepared/prepared.h) that would be sent completely, and only if the
@@ -93,8 +94,8 @@ struct packing_elsewhere {
 	/*
 	 * Add to *hash all values that decide the results of has_pack().
 	 * Returns 0 if computing the hash would cost too much, otherwise 1 or a
-	 * negative error code. NULL: the hash cannot be computed. Not used if
-	 * has_pack is NULL or `nr` is not 0.
+	 * negative error code. NULL: the hash cannot be computed. The function
+	 * is not used if has_pack is NULL or `nr` is not 0.
 	 */
 	int (*identify)(void *ctx, struct hash_ctx *hash, struct error *err);
 	void *ctx;
@@ -140,11 +141,12 @@ struct packing_request {
 	 */
 	const struct filter *filter;
 	/*
-	 * Normally, each want is sent, even if it does not pass the filter.
-	 * true: as in pack-objects of stock Git, a walk filters two kinds of
-	 * wants like other objects: the root trees of listed commits, and
-	 * entries of an earlier wanted tree. false, for all fetches: each want
-	 * is sent.
+	 * Some wants are met in another way, too: a wanted tree may be the root
+	 * tree of a commit that is sent, and a wanted tree or blob may be below
+	 * an earlier wanted tree. If this field is true, a walk filters such a
+	 * want like any other object, as pack-objects of stock Git does. If it
+	 * is false, as for all fetches, such a want is sent even if it does not
+	 * pass the filter. All other wants are always sent.
 	 */
 	bool filter_nested;
 	const struct packing_elsewhere *elsewhere; /* NULL: none */
@@ -340,9 +342,9 @@ struct packing_report {
 	 */
 	const char *response_plan;
 	/*
-	 * A constant string: why the response plan was bypassed, or why a newly
-	 * made plan is not stored on disk. NULL: the plan was neither bypassed
-	 * nor left unstored.
+	 * A constant string: why no response plan was used ("bypassed"), or why
+	 * a newly made plan is not stored on disk. NULL: neither of the two
+	 * happened, or there are no plans.
 	 */
 	const char *no_response_plan;
 	uint32_t bitmaps_used, pseudo_merges_used;

@@ -214,10 +214,14 @@ struct keep_copies_options {
 	/* maximum bytes of the rows of the new file, with their zlib streams */
 	uint64_t max_len;
 	/*
-	 * Maximum cost of reading the trees and of making new copies, as a
-	 * number of bytes that could be deflated instead. One copy is made in
-	 * any case. Once reading the trees has cost twice cost_max, further
-	 * tips are skipped.
+	 * Limit of the cost. The unit is the cost of deflating one byte. Two
+	 * kinds of work count: reading trees, and making new copies. If a new
+	 * copy would bring the sum above cost_max, it is not made; but the
+	 * first new copy is made in any case, so that each repack makes one.
+	 * Trees may still be read after that, because their objects may have
+	 * copies in the file `old`, which need not be made. When reading trees
+	 * alone has cost twice cost_max, the remaining tips are skipped. A
+	 * small fixed minimum is used in place of a smaller cost_max.
 	 */
 	uint64_t cost_max;
 	/*

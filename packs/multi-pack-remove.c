@@ -33,8 +33,9 @@ struct removal {
 };
 
 /*
- * Remove a file. Returns 0 or a negative error code. With r->only_find, returns
- * 1 instead, which stops the listing of the directory.
+ * Remove a file. Returns 0 or a negative error code. If r->only_find is set,
+ * removes nothing and returns 1: a file to remove exists. This value stops the
+ * listing of the directory.
  */
 static int remove_named(const struct removal *r, const char *name)
 {

@@ -105,12 +105,15 @@ struct filter_split {
 
 /*
  * Set in *passed the bits (obj_pos) of the found objects that pass the filter.
- * Wants pass without being filtered, with the same exceptions as in
- * walk_enumerate(). If the filter needs paths, objects that a promisor pack
+ * Wants pass without being filtered. There are two exceptions, which are
+ * filtered like other objects: a wanted tree that is the root tree of a commit
+ * of the result, and a wanted tree or blob that is below an earlier wanted tree
+ * (walk/filtered.h). If the filter needs paths, objects that a promisor pack
  * names pass, because their paths are unknown. *passed must be initialised;
  * release it in any case. Returns 0 or a negative error code. Cost: one look-up
- * for each object if the filter needs types and sizes; a second walk if the
- * filter needs paths or if filtered_may_nest() is true.
+ * for each object if the filter needs types and sizes. A second walk is made if
+ * the filter needs paths, or if a want may be below an earlier wanted tree
+ * (filtered_may_nest()).
  */
 int filter_split_passed(struct bitset *passed, const struct filter_split *split,
 			const struct filter *filter, struct error *err);

@@ -302,9 +302,11 @@ out:
 }
 
 /*
- * Store the file of answers, then the file of their wants. In the meantime
- * readers ignore the old file of wants, because it belongs to other answers.
- * Returns 0 or a negative error code.
+ * Store the prepared answers in the file info/prepared, then the wants of their
+ * requests in the file info/prepared-wants. Between the two steps, the file of
+ * wants is still the old one. Readers then ignore it: it has the checksum of
+ * the old file of answers, not that of the new one. Returns 0 or a negative
+ * error code.
  */
 static int store_all(const struct repo *repo, const struct buf *answers,
 		     const struct buf *wants, struct error *err)

@@ -43,10 +43,11 @@ int prepare_answers(const struct repo *repo, struct refs *refs,
 
 /*
  * Check the prepared answers of object directory `dir_nr`. Each answer must be
- * copyable as it is stored, have the right checksums, and match its request. A
- * request of several wants is checked only if references still name them. The
- * file of wants must list the wants of each request. *nr is set to the number
- * of answers; 0: there is no file.
+ * copyable as it is stored, have the right checksums, and match its request.
+ * For a request with several wants, the file has only a hash of the wants. Such
+ * a request is checked only if the references still name these wants. A second
+ * file, info/prepared-wants, must list the wants of the request of each answer.
+ * *nr is set to the number of answers; 0: there is no file.
  *
  * Returns 0, ERR_CORRUPT with a message that names the wrong answer, or another
  * negative error code. Returns 1 with a message if readers do not use the file,

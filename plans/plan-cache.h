@@ -180,14 +180,17 @@ struct plan_elsewhere {
 	/*
 	 * Checksum and length of a pack: the pack about which packing_send()
 	 * has asked last. packing_send() calls has_pack() to ask whether the
-	 * receiver can get this pack from elsewhere. If tell() then says that
-	 * the pack is left out, its length is known from here.
+	 * receiver can get this pack from another place, such as a web server.
+	 * If tell() then says that the pack is left out, its length is known
+	 * from here.
 	 */
 	struct oid asked;
 	uint64_t asked_len;
 	/*
-	 * true: `absent` is incomplete, because memory ran out, or because a
-	 * whole stored pack is left out and its length is not known
+	 * true: `absent` is incomplete, so the plan must not be used. There are
+	 * two reasons. Memory has run out; or the receiver gets a whole stored
+	 * pack from another place, and `absent` needs the length of this pack,
+	 * which is not known.
 	 */
 	bool has_failed;
 };
@@ -202,12 +205,14 @@ struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 					     struct plan_absent *absent);
 
 /*
- * Tells the receiver which objects the pack of a plan lacks. `e` comes from the
- * request; NULL: the receiver gets nothing from elsewhere.
+ * Tells the receiver which objects the pack of a plan lacks. The receiver gets
+ * these objects from another place, such as a web server. `e` comes from the
+ * request, and has the objects and packs that such places offer. NULL: there
+ * are none.
  *
  * Returns 1 if the plan can be sent. Returns 0, without telling the receiver
- * anything, if an object or pack is no longer available elsewhere. Otherwise
- * returns a negative error code.
+ * anything, if another place no longer offers an object or pack that the plan
+ * lacks. Otherwise returns a negative error code.
  */
 int plan_elsewhere_tell(const struct plan_absent *absent,
 			const struct packing_elsewhere *e, struct error *err);

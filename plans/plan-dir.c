@@ -388,7 +388,8 @@ static int wait_for(struct plan_claim *claim, struct waiting *w,
 
 /*
  * Tries to take the lock MAKER. Returns 1 if this claim now has the lock, 0 if
- * another process has it, or ERR_IO if there are no locks.
+ * another process has it, or ERR_IO if the system refuses the lock for another
+ * reason.
  */
 static int take(struct plan_claim *claim)
 {

@@ -45,9 +45,9 @@ int plan_private_open(struct plan_private *p, const char *parent,
 		      struct error *err);
 
 /*
- * Removes the directory with its plans, if this process has made it. A forked
- * process only gives up its share of the lock. Does nothing if there is no
- * directory.
+ * Removes the directory with its plans, if this process has made it. A process
+ * that the server has forked removes nothing: it only closes its descriptor of
+ * the locked file "owner". Does nothing if there is no directory.
  */
 void plan_private_close(struct plan_private *p);
 

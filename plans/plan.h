@@ -9,7 +9,9 @@
  *	pack                [ .. bytes .. ]           [ bytes ]
  *
  * A span is a range of a pinned pack (pack/pack.h), and costs 16 bytes. All
- * other bytes are copied into the plan, or are in its file.
+ * other bytes of the sent pack are the literals. The plan has a copy of them:
+ * in memory, or, if the plan was read from a file, among the bytes of this
+ * file.
  */
 #ifndef PLANS_PLAN_H
 #define PLANS_PLAN_H
@@ -35,7 +37,8 @@ struct plan_piece {
 };
 
 /*
- * The objects that a pack lacks, because its receiver gets them from elsewhere.
+ * The objects that a pack lacks, because its receiver gets them from another
+ * place, such as a web server.
  */
 struct plan_absent {
 	/*

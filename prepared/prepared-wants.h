@@ -7,7 +7,8 @@
  * the new history (packing/find-extended.c).
  *
  * The file is objects/info/prepared-wants. All numbers are big-endian.
- * Documentation/format/prepared.md has an example byte by byte:
+ * Documentation/format/prepared.md has an example byte by byte. A number after
+ * a colon is the length of a field in bytes:
  *
  * "PREW" | version 1: 1 | hash id: 1 | number of answers: 2 | number of ids: 4
  * checksum of the file of prepared answers
@@ -92,11 +93,12 @@ int prepared_wants_open(struct prepared_wants *w,
 			size_t dir_nr, struct error *err);
 
 /*
- * Search the object directories of `odb` for a file of wants whose prepared
- * answers are in the same directory, and open the first one. Files that cannot
- * be used or have more than `len_max` bytes are skipped. Returns 1 if a file
- * was opened; all ids in the file are then ids of objects in `odb`. Otherwise,
- * *w is empty, and the function returns 0 or ERR_NOMEM.
+ * Search the object directories of `odb` for a file info/prepared-wants, and
+ * open the first one that can be used. The file info/prepared, to which the
+ * wants belong, must be in the same directory. Files with more than `len_max`
+ * bytes are skipped. Returns 1 if a file was opened; all ids in the file are
+ * then ids of objects in `odb`. Otherwise, *w is empty, and the function
+ * returns 0 or ERR_NOMEM.
  */
 int prepared_wants_open_any(struct prepared_wants *w, const struct odb *odb,
 			    size_t len_max);

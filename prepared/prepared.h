@@ -7,7 +7,8 @@
  * of the pack.
  *
  * The file is objects/info/prepared. All numbers are big-endian.
- * Documentation/format/prepared.md has an example byte by byte:
+ * Documentation/format/prepared.md has an example byte by byte. A number after
+ * a colon is the length of a field in bytes:
  *
  * "PREP" | version 3: 1 | hash id: 1 | number of answers: 2
  * number of tags: 4
@@ -204,8 +205,10 @@ int prepared_parse(struct prepared *p, const void *bytes, size_t len,
 		   enum hash_algo algo, const char *name, struct error *err);
 
 /*
- * Append the content of a file: the checksum of p's pack, its tags and its
- * answers, at most PREPARED_MAX. Returns 0 or ERR_NOMEM.
+ * Append the bytes of a file of prepared answers to *out. The file gets the
+ * checksum of the stored pack (p->pack_checksum), the tags in p->tags, and the
+ * answers in p->answers. There may be at most PREPARED_MAX answers. Returns 0
+ * or ERR_NOMEM.
  */
 int prepared_write(struct buf *out, const struct prepared *p);
 
@@ -259,9 +262,11 @@ const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
- * Finds the content of a prepared answer whose runs are equal to the `nr` runs
- * in `runs`. Each answer has two contents, with and without tags; both are
- * compared. Returns NULL if there is none.
+ * Finds stored content that is the same part of the pack as `runs`. A run is a
+ * byte range of the stored pack, and `runs` has `nr` of them. Each prepared
+ * answer has two contents, one with and one without tags, and each content is a
+ * list of runs. Returns the content of any answer whose runs are all equal to
+ * those in `runs`, or NULL if there is none.
  */
 const struct prepared_content *prepared_find_content(
 	const struct prepared *p, const struct prepared_run *runs, size_t nr);
@@ -281,16 +286,19 @@ bool prepared_has(const struct prepared_content *content, uint64_t off);
 
 /*
  * Returns the number of paths at which a tree has the object with the index
- * position idx_pos. The object must be in the content of the answer to which
- * the tree belongs.
+ * position idx_pos. `tree` belongs to a prepared answer (a stored response).
+ * The object must be one of the objects that this answer sends.
  */
 uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos);
 
 /*
- * Set *order to the hash that is stored as tree->order: a hash of the pack's
- * order in the `run_nr` runs at tree->places. Only tree->places is read. The
- * runs must be inside the pack. If `rev` is wrong in these runs, *order differs
- * from the stored hash. Returns 0 or ERR_NOMEM.
+ * Compute the hash that tree->order stores, and set *order to it. A run is a
+ * range of consecutive objects of the pack. The hash covers the objects of the
+ * `run_nr` runs in the order that `rev` (the pack's reverse index) gives.
+ * tree->places has the first object and the number of objects of each run;
+ * nothing else in *tree is read. The runs must be inside the pack. If `rev` has
+ * a wrong order for these objects, *order differs from the stored hash. Returns
+ * 0 or ERR_NOMEM.
  */
 int prepared_hash_order(struct oid *order, const struct prepared_tree *tree,
 			size_t run_nr, const struct pack_rev *rev);
