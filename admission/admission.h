@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Admission to expensive work, for the threads of several processes. The queue
- * of admission/queue.h is in shared memory. The number of tokens depends on the
- * pressure of the machine. The number of connections is limited. Knows nothing
- * of sockets, HTTP or Git.
+ * of admission/queue.h is in shared memory. A token is the permission for one
+ * thread to work on an expensive request. If the CPUs or the memory of the
+ * machine are under pressure, there are fewer tokens. The number of connections
+ * is limited, too. Knows nothing of sockets, HTTP or Git.
  *
  * The memory is made before the processes are forked. When a process has ended
  * in any way, its parent calls admission_forget(). If a process dies while it
@@ -101,8 +102,8 @@ void admission_raise(struct admission_pass *pass, uint64_t price_us);
  * admission_pause() gives back the tokens of a request while the request waits
  * for its client. admission_resume() waits for new tokens. Both functions do
  * nothing without a ticket. admission_pause() also does nothing if the ticket
- * waits, and admission_resume() if the ticket runs. Only the thread that
- * entered may call these functions.
+ * waits, and admission_resume() if the ticket runs. Only the thread that has
+ * called admission_enter() for this pass may call these functions.
  */
 void admission_pause(struct admission_pass *pass);
 void admission_resume(struct admission_pass *pass);

@@ -132,11 +132,13 @@ struct admission_ticket {
 };
 
 /*
- * One account of the queue. There are three kinds: for a fork network
- * (repositories that share objects), for a principal (a user or an address) in
- * one network (a flow), and for a principal in all networks together. Pushes
- * and fetches have separate accounts. For pushes, each repository counts as a
- * network.
+ * One account of the queue. There are three kinds:
+ * - the account of a fork network (repositories that share objects);
+ * - a flow: the account of one principal (a user or an address) in one network;
+ * - the account of one principal in all networks together.
+ *
+ * Pushes and fetches have separate accounts. For pushes, each repository counts
+ * as a network.
  */
 struct admission_account {
 	uint64_t key; /* 0: none */

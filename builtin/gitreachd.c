@@ -341,11 +341,12 @@ static int probe_store(const struct daemon_settings *s,
 
 /*
  * Make the cache directory. Check that it belongs to the configured store, and
- * that the access keys for the store are known. No request is sent to the
- * store, with one exception: at a start, a service that has not passed the test
- * of stores yet (stored_node_probe()) is tested. So while the store does not
- * answer, the server can start and serve the local copies in the cache
- * directory.
+ * that the access keys for the store are known. When the server starts, a store
+ * that is a service (not a directory) is tested (stored_node_probe()), unless
+ * the configuration forbids the test. If the store has passed this test at an
+ * earlier start, it is not tested again, and no request is sent to it. So the
+ * server can then start while the store does not answer, and can serve the
+ * local copies in the cache directory.
  */
 static int open_store(struct state *state, bool is_start,
 		      const struct daemon_report *report, struct error *err)

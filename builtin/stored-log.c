@@ -207,11 +207,12 @@ static int show(struct log *log, const struct generation *before,
 			ret = stored_changes_find(&e.changes, log->cache,
 						  log->place, old, g, log->err);
 		/*
-		 * In a full store, a garbage collection deletes the files of an
-		 * old generation before its record. So the record of `old` can
-		 * exist although one of its files is missing. Then `old` and
-		 * `g` cannot be compared, and `g` is printed without a list of
-		 * changes.
+		 * If the store has no space left, a garbage collection cannot
+		 * write, and so cannot retire records first. It deletes the
+		 * files of an old generation before it retires the record. So
+		 * the record of `old` can exist although one of its files is
+		 * missing. Then `old` and `g` cannot be compared, and `g` is
+		 * printed without a list of changes.
 		 */
 		if (ret == ERR_MISSING) {
 			e.has_changes = false;

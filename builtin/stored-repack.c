@@ -45,9 +45,10 @@ static const char usage[] =
 #define LEASE_AGE (10 * LEASE_RENEW)
 /*
  * Time limits, in milliseconds, of the requests that renew or drop the lease. A
- * request fails if the store is silent for LEASE_MS. A failed request is not
- * repeated later than LEASE_TRY_MS after its first try. The limits are short
- * because the command can only end after these requests.
+ * request fails if the store is silent for LEASE_MS. A failed request is sent
+ * again only if less than LEASE_TRY_MS have passed since its first try began.
+ * So a request that fails because the store is silent is not sent again. The
+ * limits are short because the command can only end after these requests.
  */
 #define LEASE_MS 4000
 #define LEASE_TRY_MS 2000

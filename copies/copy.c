@@ -18,10 +18,12 @@
  */
 #define RENAME_TRIES 5
 /*
- * Maximum number of times that one refresh asks the store for the record after
- * the newest one that this node knows. If the record exists, the refresh
- * searches for the newest record. Exception: if another process of the node has
- * noted the record meanwhile, the refresh first asks for the record after that.
+ * Limit of requests at the start of a refresh. The refresh asks the store for
+ * the record after the newest one that this node knows. If the store has no
+ * such record, the copy is up to date. If the store has one, another process of
+ * this node may have noted this record or a newer one during the request. If
+ * so, the refresh asks once more, for the record after the noted one. If not,
+ * or after LOOKS requests, the refresh searches for the newest record.
  */
 #define LOOKS 3
 /*

@@ -10,6 +10,11 @@
  *
  *	open or enter -> refresh, advance, ... -> close
  *
+ * stored_copy_open() opens a copy that exists, by its path. stored_copy_enter()
+ * begins with the name of a repository, whose copy need not exist yet.
+ * stored_copy_refresh() brings the copy to the newest generation in the store.
+ * stored_copy_advance() brings it to a generation that the caller names.
+ *
  * A user of a copy holds the lock USE in shared mode from open or enter to
  * close. While the lock is held, nobody removes the copy. A process that
  * changes the copy holds the lock CHANGE.
@@ -71,9 +76,11 @@ void stored_copy_close(struct stored_copy *copy);
  * - Another process of this node may be bringing the copy to this generation,
  *   and may have noted it (stored_copy_note_made()). Then one request is sent,
  *   and this function waits for the other process.
- * - If stored_copy_doubt() was called before, one more request is sent.
- * - Before the copy gets a newer generation, the store must prove that it still
- *   has the old generation of the copy.
+ * - If stored_copy_doubt() was called before, one more request asks whether the
+ *   store still has the generation of the copy.
+ * - Before the copy gets a newer generation, the same question is asked. If the
+ *   answer is no, the store was restored from a backup: its newer generation
+ *   belongs to another history, and the call fails.
  *
  * Returns 0 or a negative error code. ERR_MISSING: the store has no such
  * repository, and no copy is made. ERR_CORRUPT: the store lacks a file of the

@@ -90,8 +90,10 @@ static void remove_pack(struct stored_offers *offers, size_t i)
 
 /*
  * Sets offers->names[i] to the name that the file of pack `i` has in the store.
- * Removes from the list each pack that the generation in the marker lacks:
- * during a refresh, the list and the marker may be of different generations.
+ * The marker of the copy says which generation the copy has, and lists its
+ * files. A pack that is not among these files is removed from the list of
+ * published packs: during a refresh, the list and the marker may be of
+ * different generations.
  */
 static int name_files(struct stored_offers *offers,
 		      const struct stored_marker *m, struct error *err)

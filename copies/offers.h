@@ -8,10 +8,13 @@
  *	marker of the copy         <path> -> file in the store
  *	store                      file -> address, signed for some hours
  *
+ * The marker of the copy is a file in the local copy. It says which generation
+ * the copy has, and names the file in the store for each path.
+ *
  * An address must not outlive the file in the store. When a generation is
  * replaced by a newer one, the store keeps its files for at least
- * STORED_GRACE_MIN (stored/successor.h). This grace is longer than the sum of
- * two times:
+ * STORED_GRACE_MIN (stored/successor.h). This time (the grace) is longer than
+ * the sum of two other times:
  * - STORED_OFFERS_AGE_MAX: the generation of the copy may have been replaced by
  *   a newer one so many seconds ago;
  * - PUBLISHED_LIFETIME_MAX (publish/published.h): a new address is valid for
@@ -41,10 +44,10 @@ struct stored_offers;
  * Finds those published packs of the local copy in `dir` whose addresses have a
  * protocol in the list `protocols`, such as "http,https". `config` must outlive
  * *out. No request is sent. Returns 0 with *out owned by the caller, or NULL if
- * there are no such packs. Returns ERR_CORRUPT if the list or the marker is
- * damaged, or another negative error code if the store cannot be opened, for
- * example without keys. Cost: the marker of the copy is read, and a signature
- * is computed.
+ * there are no such packs. Returns ERR_CORRUPT if the list of published packs
+ * or the marker of the copy is damaged. Returns another negative error code if
+ * the store cannot be opened, for example without keys. Cost: the list and the
+ * marker are read, and a signature is computed.
  */
 int stored_offers_open(struct stored_offers **out, const char *dir,
 		       const struct published_config *config,

@@ -687,10 +687,11 @@ static int make_record(struct publishing *p, struct generation *base,
 
 /*
  * Makes the record of the push. If other nodes have changed some of the refs,
- * the updates of these refs are rejected, and the record is tried again without
- * them. `base`: see make_record(). Returns 0 if the record was made, 1 if no
- * change of refs was left, NO_RELAY if the change did not reach the relay, or a
- * negative error code.
+ * the updates of these refs are rejected, and a record without them is tried.
+ * `base`: see make_record(). Returns 0 if the record was made, or 1 if no
+ * change of refs was left. Returns NO_RELAY if the change did not reach the
+ * relay, the process that makes records for all pushes of this node. Otherwise
+ * returns a negative error code.
  */
 static int commit(struct publishing *p, struct generation *base)
 {

@@ -71,10 +71,10 @@ void stored_push_close(struct stored_push *push);
 
 /*
  * Uploads the packs in "<dir>/pack", each with its .idx and .rev, and adds the
- * files to the cache. The files must be durable. Packs that the generation has
- * are not uploaded. Each file is read once to compute its SHA-256. Returns 0,
- * or a negative error code with a message for the client. Has the type of
- * receive_target.store.
+ * files to the cache. The files must be durable. If the generation of the copy
+ * already has a pack, this pack is not uploaded. Each file is read once to
+ * compute its SHA-256. Returns 0, or a negative error code with a message for
+ * the client. This function can be used as the callback receive_target.store.
  */
 int stored_push_upload(void *push, const char *dir, struct error *err);
 
@@ -89,7 +89,7 @@ int stored_push_upload(void *push, const char *dir, struct error *err);
  * if a change was rejected and the transaction may not continue without it
  * (keep_going). Returns ERR_PEER if it is unknown whether the refs were
  * changed, or another negative error code. *err has a message for the client.
- * Has the type of ref_transaction_options.publish.
+ * This function can be used as the callback ref_transaction_options.publish.
  */
 int stored_push_publish(void *push, struct ref_transaction *tx,
 			struct error *err);

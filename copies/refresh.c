@@ -400,8 +400,10 @@ int stored_refresh_files(const struct stored_refresh *r, struct error *err)
 		ret = stored_updates_install(r->dir, r->g, SYS_FSYNC_NONE,
 					     LOCK_WAIT_MS, err);
 	/*
-	 * Processes that change refs hold the lock CHANGE, which this process
-	 * holds now. So a killed process has left the lock file behind.
+	 * ERR_DENIED: the file tables.list.lock exists. A process that changes
+	 * the refs of a copy holds the lock CHANGE while this file exists. This
+	 * process holds CHANGE now, so no other process is changing refs: a
+	 * killed process has left the file behind. Remove it, and try again.
 	 */
 	if (ret == ERR_DENIED) {
 		ret = sys_unlink(lock, err);

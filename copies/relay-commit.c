@@ -116,9 +116,11 @@ static void warn(const struct relay_repository *r, const char *what,
 /* ---- the base of a record */
 
 /*
- * Replaces *base by the newest generation that is recorded in the copy: in its
- * marker, or in the note of a push (stored_copy_newest_made()). Zeroes *base if
- * there is no usable copy. Returns 0 or a negative error code.
+ * Replaces *base by the newest generation that the files of the local copy
+ * name. Two files name one: the marker has the generation of the copy, and a
+ * note has the newest generation that pushes of this node have made
+ * (stored_copy_newest_made()). Zeroes *base if there is no usable copy. Returns
+ * 0 or a negative error code.
  */
 static int load_base(struct relay_repository *r, struct generation *base,
 		     struct error *err)

@@ -21,14 +21,15 @@ struct stored_trim {
 
 /*
  * Removes copies, the least recently used first, until the files in the cache
- * have at most `budget` bytes. A copy that is in use stays (USE in
- * copies/node.h), so the cache may stay above the budget. Files are counted
- * once, however many copies have them. Reftables that were made for a copy,
- * markers, and files that could not be linked to the cache are not counted.
- * Also removes files that killed processes have left, if they are older than
- * STORED_CACHE_AGE. With a budget of 0, no copy is removed. Returns 0 or a
- * negative error code. If a copy cannot be removed, the other copies are still
- * removed, and the error is returned at the end.
+ * have at most `budget` bytes. `budget` 0: there is no limit, and no copy is
+ * removed. A copy that is in use stays (USE in copies/node.h), so the cache may
+ * stay above the budget. Files are counted once, however many copies have them.
+ * Three kinds of files are not counted: reftables that were made for a copy;
+ * markers (small files that say which generation a copy has); and files that
+ * could not be linked to the cache. Also removes files that killed processes
+ * have left, if they are older than STORED_CACHE_AGE. Returns 0 or a negative
+ * error code. If a copy cannot be removed, the other copies are still removed,
+ * and the error is returned at the end.
  */
 int stored_trim_run(struct stored_trim *out, struct stored_node *node,
 		    uint64_t budget, struct error *err);

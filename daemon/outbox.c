@@ -56,8 +56,9 @@ static int add_item(struct outbox *box, const struct serve_span *item)
 }
 
 /*
- * Removes sent literals from the buffer. Does nothing while they are less than
- * half of the buffer, because removing them copies the rest.
+ * Removes literals (copied bytes) that were sent from the buffer. The rest of
+ * the buffer is then moved to its start. Does nothing while the sent bytes are
+ * less than half of the buffer, so that not too many bytes are moved.
  */
 static void pack_literals(struct outbox *box)
 {
@@ -103,11 +104,14 @@ static size_t group_max(const struct serve_span *span)
 }
 
 /*
- * Returns whether the bytes of `next` follow those of the span, so that both
- * can become one span. A span is sent in groups, and each group may be one HTTP
- * chunk. The last group of the span must be full. A group that is not full
- * cannot grow: the head of its chunk, which has its length, may already have
- * been sent.
+ * Returns whether the bytes of `next` follow those of `span`, so that both can
+ * become one span.
+ *
+ * The bytes of a span are sent in groups of group_max() bytes, and each group
+ * may be one HTTP chunk. Only the last group of a span may be shorter. If the
+ * last group of `span` is shorter, `next` must stay a span of its own. The
+ * reason: the head of the group's chunk may already have been sent, and it has
+ * the length of the group, so the group cannot grow.
  */
 static bool continues(const struct serve_span *span,
 		      const struct serve_span *next)

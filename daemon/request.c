@@ -603,9 +603,10 @@ static int answer_guarded(struct daemon_request *q, bool *is_kept,
 }
 
 /*
- * Decides about a request by its user. Returns the status of a refusal if the
- * login is malformed or forbidden, or if a push has no user. Otherwise returns
- * NULL: the request may go on.
+ * Decides from the login of the user whether a request is refused. Returns the
+ * HTTP status of the refusal if the login is malformed or forbidden, or if a
+ * push has no user although users are configured. Otherwise returns NULL: the
+ * request is not refused here.
  */
 static const char *judge(const struct daemon_request *q,
 			 enum daemon_login login)

@@ -51,8 +51,8 @@ static int answer(struct daemon_talk *t)
 
 /*
  * Opens the descriptors of t->in and t->out, which carry the client's bytes.
- * Returns 0. If a descriptor is no pipe, tells the user, and returns 128, with
- * which the command that sshd has started exits.
+ * Returns 0. If a descriptor is no pipe, tells the user, and returns 128. The
+ * command that sshd has started then exits with this code.
  */
 static int open_streams(struct daemon_talk *t)
 {

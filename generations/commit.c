@@ -51,9 +51,12 @@
 
 /*
  * Results inside this file. TAKEN: another writer has made the record with this
- * number. AGAIN: more than session_ns has passed since the first upload of one
- * change, and the record was not put yet. So the record must be composed again
- * without this change.
+ * number.
+ *
+ * AGAIN: the record must be composed again, without one of its changes. A
+ * record has several changes. The files of a change are safe from garbage
+ * collection only for session_ns after its first upload. For one change, this
+ * time is over, and the record was not put yet.
  */
 enum { TAKEN = 100, AGAIN = 101 };
 

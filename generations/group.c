@@ -185,9 +185,10 @@ static void tell_made(struct generation_group *group, struct generation *record,
 	if (is_made && hooks->follow &&
 	    generation_copy(record, &group->base, NULL)) {
 		/*
-		 * If memory runs out, move the record to *record. The group
-		 * then has no base, and searches for the newest generation
-		 * before the next record.
+		 * The copy could not be made, because memory has run out. So
+		 * move the record itself from group->base to *record. The group
+		 * then does not know the newest generation, and must search the
+		 * store for it before it makes its next record.
 		 */
 		*record = group->base;
 		group->base = (struct generation){0};

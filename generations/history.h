@@ -160,10 +160,11 @@ int generation_write_hint(const struct generation_place *place, uint64_t number,
 #define GENERATION_HINT_MAX ((size_t)64 << 10)
 
 /*
- * Writes a copy of the record *g into the hint. The record must exist in the
- * store. For a record longer than GENERATION_HINT_MAX, only its number is
- * written. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or a negative error
- * code.
+ * Writes a copy of the record *g into the hint. The hint is a small file in the
+ * store that tells readers where to start the search for the newest record. The
+ * record *g must exist in the store. If it is longer than GENERATION_HINT_MAX,
+ * only its number is written. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or
+ * a negative error code.
  */
 int generation_write_hint_record(const struct generation_place *place,
 				 const struct generation *g, struct error *err);
@@ -485,10 +486,12 @@ void generation_group_set_hooks(struct generation_group *group,
  * function. While one record is made, the changes that wait are collected for
  * the next record.
  *
- * If the store was restored from a backup, it may have another generation under
- * the number of the newest generation that the group knows. If the upload of a
- * change has found this (session.seen_token), the group searches the store for
- * the newest generation. See also generation_group_commit().
+ * If the store was restored from a backup, a generation in the store may have
+ * the same number as the newest generation that the group knows, but another
+ * content. The token of a generation shows this difference: an upload reads it
+ * (session->seen_token), and the group compares it with the token that it
+ * knows. If the tokens differ, the group searches the store for the newest
+ * generation. See also generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,

@@ -70,10 +70,13 @@ int http_may_get_files(const struct http_exchange *x, struct error *err)
 				  : 0;
 
 	/*
-	 * Without VISIBLE_LIMIT_KEY, visible_is_limit() fails only if memory
-	 * runs out or objects/info/alternates cannot be read. A repository
-	 * whose alternates cannot be read has only its own objects, so its
-	 * files may be served.
+	 * The key VISIBLE_LIMIT_KEY may say whether clients only get objects
+	 * that refs reach. If it is not set, the limit holds for a member of a
+	 * fork network, because its alternates have objects of other
+	 * repositories. visible_is_limit() then fails for two reasons: memory
+	 * has run out, or objects/info/alternates cannot be read. In the second
+	 * case the error is ignored. Without alternates, the repository has
+	 * only its own objects, so its files may be served.
 	 */
 	if (ret < 0 && (ret == ERR_NOMEM ||
 			config_find(&x->repo->config, VISIBLE_LIMIT_KEY)))

@@ -130,8 +130,10 @@ int http1_head_path(struct buf *out, const struct http1_head *head,
 		    const char *bytes);
 
 /*
- * Check a complete, valid head by another algorithm, for tests and fuzzing.
- * Returns whether the parts, the fields and the framing are those of the bytes.
+ * Check the result of the parser by another algorithm, for tests and fuzzing.
+ * *head must be the complete, valid head that was parsed from `bytes`. Returns
+ * whether both algorithms find the same in `bytes`: the parts of the first
+ * line, the fields and the framing.
  */
 bool http1_head_verify(const struct http1_head *head, const char *bytes);
 

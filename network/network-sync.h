@@ -50,11 +50,13 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 			 struct network_sync_report *report, struct error *err);
 
 /*
- * Copy objects like network_sync_objects(), with one difference: if only the
- * `leaving` packs of the store have an object, the object counts as missing in
- * the store. This saves objects that were found unreachable and became
- * reachable again. Returns 0 or a negative error code. All references are
- * examined, even if the repository has no objects.
+ * Copy objects like network_sync_objects(), before the packs `leaving` of the
+ * store are removed. Their objects were found unreachable, but a reference may
+ * have made some of them reachable again. So an object that only the packs
+ * `leaving` have counts as missing in the store: if the references of `repo`
+ * reach it, it is copied into a new pack of the store. Returns 0 or a negative
+ * error code. All references are examined, even if the repository has no
+ * objects.
  */
 int network_sync_rescue(const struct network *network, const struct repo *repo,
 			const struct network_refs *refs,
@@ -91,8 +93,8 @@ struct network_sync {
  * members at a time. `ids` must ascend. This function takes the locks that it
  * needs. Returns 0, the nonzero value that `done` returned, or a negative error
  * code if references could not be written. If a member no longer exists, `done`
- * gets ERR_MISSING in `failed`. If a member does not borrow from the store
- * alone, `done` gets ERR_INVALID.
+ * gets ERR_MISSING in `failed`. The objects/info/alternates of a member must
+ * list the store and nothing else. Otherwise `done` gets ERR_INVALID.
  */
 int network_sync(struct network *network, const uint32_t *ids, size_t nr,
 		 const struct network_sync *sync, struct error *err);

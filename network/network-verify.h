@@ -4,9 +4,10 @@
  *
  *	the store     has all that its references reach; has
  *	              extensions.preciousObjects
- *	each member   exists and borrows from the store alone; a push to it
- *	              is not told about other members; all that its
- *	              references reach is in the store or in the member
+ *	each member   exists; its objects/info/alternates lists the store
+ *	              and nothing else; a push to it is not told about other
+ *	              members; all that its references reach is in the store
+ *	              or in the member
  *	deltas        no base is outside of an island of the delta
  */
 #ifndef NETWORK_NETWORK_VERIFY_H

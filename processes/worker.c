@@ -401,10 +401,11 @@ static void send_some(struct worker *w, struct daemon_conn *conn, uint64_t now)
 	}
 	if (n >= 0 && outbox_is_empty(&out->box)) {
 		/*
-		 * If `now` is not 0, a deadline has caused this call, and epoll
-		 * still waits until the socket has room. Remove the socket from
-		 * epoll, because epoll must not report a connection that a
-		 * thread may get.
+		 * If `now` is not 0, this call was made because the deadline
+		 * has passed. The socket is then still registered with epoll,
+		 * which would report the connection when the socket has room.
+		 * resume() may give the connection to a thread, and epoll must
+		 * not report it then. So remove the socket from epoll.
 		 */
 		if (now)
 			sys_event_remove(w->events, out->stream->fd);
@@ -501,9 +502,11 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 	}
 	unlist(conn);
 	/*
-	 * The client of ssh sends its message as one packet. So the message is
-	 * complete, and the thread can read it without waiting. A thread also
-	 * reads the commands of a client of git:// or ssh.
+	 * Two kinds of input are read by a thread. The first: the forced
+	 * command of sshd connects to this server (DAEMON_SSH), and sends one
+	 * message as one packet. The message is complete, so the thread can
+	 * read it without waiting. The second: the commands of a client of
+	 * git:// or ssh, after its first request (conn->talk).
 	 */
 	if (conn->protocol == DAEMON_SSH || conn->talk) {
 		enqueue(w, conn);
@@ -601,10 +604,13 @@ static enum admission_refusal judge(const struct worker *w,
 			       ? ADMISSION_CONNECTIONS
 			       : ADMISSION_NO_REFUSAL;
 	/*
-	 * The limit for one address does not apply to three kinds of clients:
-	 * clients of ssh, whose address is not known yet; trusted proxies; and,
-	 * if the operator has set no limit, loopback addresses, because a proxy
-	 * may have such an address.
+	 * The limit of connections for one address does not apply to three
+	 * kinds of clients:
+	 * - clients of ssh, because their address is not known yet;
+	 * - trusted proxies;
+	 * - clients with a loopback address, because they may come through a
+	 *   proxy. Exception: if the operator has set a limit in place of the
+	 *   default, this limit also applies to loopback addresses.
 	 */
 	is_trusted = conn->protocol == DAEMON_SSH ||
 		     (!o->limits_loopback &&

@@ -148,9 +148,10 @@ static int objects(struct push *p)
 }
 
 /*
- * Refuse all commands after the error p->err. The reason that the client gets
- * is `why`, but for a push with a target it is the message of p->err. Returns
- * the next state or a negative error code.
+ * Refuse all commands after the error p->err. The client gets the reason `why`.
+ * Exception: if the repository is a local copy of a repository in a store
+ * (options->target is set), the client gets the message of p->err. Returns the
+ * next state or a negative error code.
  */
 static int refuse(struct push *p, const char *why)
 {

@@ -312,9 +312,10 @@ static int write_refs(struct listing *l)
 	if (!ret && has_head(l))
 		ret = write_head(l);
 	/*
-	 * The line of HEAD, written above, is never kept for other requests. So
-	 * it does not matter whether this line depends on a ref outside of the
-	 * cached refs.
+	 * is_mixed says that a line depends on a ref outside of the cached
+	 * refs, so that the lines of this listing are not kept for other
+	 * requests. The line of HEAD, which was just written, is never kept. So
+	 * it must not count: clear is_mixed before the other lines are written.
 	 */
 	l->is_mixed = false;
 	if (!ret)

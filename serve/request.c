@@ -465,9 +465,10 @@ static int add_targets(struct request *req, const struct oidset *common,
 }
 
 /*
- * Returns 1 if each wanted commit reaches a common have or a parent of one, 0
- * if not, or a negative error code. Trees and blobs have no ancestors and are
- * ignored.
+ * Returns 1 if each wanted commit reaches a commit that the client certainly
+ * has: a common have, or a parent of a common have (add_target()). Returns 0 if
+ * not, or a negative error code. Wanted trees and blobs have no ancestors and
+ * are ignored.
  */
 static int is_enough(void *ctx, const struct oidset *common, struct error *err)
 {

@@ -25,10 +25,13 @@ static const struct filestore_condition create = {STORE_CREATE, NULL};
 
 /*
  * Returns the result of the probe after a request had the unexpected result
- * `ret`. If the request failed, this proves nothing: returns a negative `ret`
- * and STORE_UNAVAILABLE as they are, and STORE_UNAVAILABLE for STORE_AMBIGUOUS.
- * Otherwise the store has broken a promise: returns ERR_UNSUPPORTED with the
- * message `what`, for example "a file can be created twice".
+ * `ret`. There are two cases:
+ * - The request failed, which proves nothing about the store. If `ret` is
+ *   negative, returns `ret`. If `ret` is STORE_UNAVAILABLE or STORE_AMBIGUOUS,
+ *   returns STORE_UNAVAILABLE.
+ * - The store has answered, and so has broken a promise. Returns
+ *   ERR_UNSUPPORTED with the message `what`, for example "a file can be created
+ *   twice".
  */
 static int wrong(const struct probe *p, int ret, const char *what)
 {

@@ -66,7 +66,8 @@ enum s3_verdict {
 
 /*
  * Signs and sends a request once. Returns 0 with *verdict set, or a negative
- * error code. Unless the verdict is S3_FINAL, *err has the reason.
+ * error code. After a temporary failure (a verdict other than S3_FINAL), the
+ * result is also 0, and *err says why this try has failed.
  */
 int s3_try(struct s3 *s3, struct client_answer *answer,
 	   enum s3_verdict *verdict, const struct s3_call *call,

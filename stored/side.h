@@ -28,8 +28,9 @@
 bool stored_side_is(const char *path);
 
 /*
- * Returns whether a bundle may contain a file of a generation: the file has at
- * most STORED_SIDE_FILE_MAX bytes, and is neither a pack nor a bundle.
+ * Returns whether a file of a generation may be put into a side bundle: it has
+ * at most STORED_SIDE_FILE_MAX bytes, is no pack, and is not itself the side
+ * bundle.
  */
 bool stored_side_takes(const struct generation_file *file);
 
@@ -48,9 +49,11 @@ struct stored_side {
 };
 
 /*
- * Parses a bundle. The hashes of the content are not compared. *out borrows
- * `bytes`. Returns 0, ERR_CORRUPT if the bundle is malformed, ERR_UNSUPPORTED
- * if it has another version, or ERR_NOMEM. After an error, *out is released.
+ * Parses a side bundle (not a bundle of `git bundle`). Each part has a file's
+ * content and the hash of the content. This function does not compute the
+ * hashes again; stored_side_verify() does. *out borrows `bytes`. Returns 0,
+ * ERR_CORRUPT if the bundle is malformed, ERR_UNSUPPORTED if it has another
+ * version, or ERR_NOMEM. After an error, *out is released.
  */
 int stored_side_parse(struct stored_side *out, const void *bytes, size_t len,
 		      struct error *err);

@@ -83,17 +83,19 @@ struct serve_io {
 	int (*emit)(void *ctx, const struct serve_span *span,
 		    struct error *err);
 	/*
-	 * Called when a request has ended. May be NULL: then writev() sends all
-	 * bytes before it returns.
+	 * Called when a request has ended. NULL: there is no need for this
+	 * call, because writev() sends all bytes before it returns.
 	 *
 	 * If the request has succeeded and bytes of the answer are still
-	 * unsent, the function takes over *summary and returns true. From then
-	 * on *summary measures nothing. The owner of the serve_io calls
-	 * summary_end() when the bytes are sent or lost.
+	 * unsent, the function moves the content of *summary to the owner of
+	 * the serve_io, and returns true. The caller's *summary is then
+	 * switched off and measures nothing. The owner calls summary_end() when
+	 * the bytes are sent or lost.
 	 *
-	 * Otherwise, the function returns false. Before that, it subtracts
-	 * bytes that were written but did not reach the peer from
-	 * summary->tap.bytes_sent.
+	 * Otherwise, the function returns false. summary->tap.bytes_sent counts
+	 * all bytes that were written. Some of them may not have reached the
+	 * peer. Before the function returns false, it reduces this counter by
+	 * their number.
 	 */
 	bool (*end_later)(void *ctx, struct summary *summary, bool has_failed);
 };

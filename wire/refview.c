@@ -279,9 +279,10 @@ static int add_bounds(struct refview *view, size_t *nr,
 /*
  * Fill view->bounds with the names at which "hidden" may change to "visible" or
  * back: the start and the end of the names that a rule matches. The start and
- * the end of the namespace are also such names, because rules are compared with
- * names without the namespace's prefix inside the namespace, and with full
- * names outside. Returns 0 or ERR_NOMEM.
+ * the end of the namespace are also such names. The reason: for a ref inside
+ * the namespace, the prefix of the namespace is removed before the name is
+ * compared with a rule. For any other ref, the full name is compared. Returns 0
+ * or ERR_NOMEM.
  */
 static int find_bounds(struct refview *view)
 {
@@ -368,9 +369,11 @@ struct each {
 };
 
 /*
- * Returns whether the hide rules hide a ref. The rules are checked only once
- * for all names between two neighbours in view->bounds. Names arrive in order.
- * A name out of order, from a damaged file, is checked by itself.
+ * Returns whether the hide rules hide a ref. view->bounds lists, in order, all
+ * names at which the answer of the rules can change. For all names between two
+ * neighbours in this list the answer is the same, so the rules are checked only
+ * once for them. Names arrive in order. A name out of order, from a damaged
+ * file, is checked by itself.
  */
 static bool hides(struct each *each, const char *name, const char *full)
 {

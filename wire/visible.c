@@ -326,12 +326,18 @@ static int ask(struct visible *v, const struct walk_tips *tips,
 }
 
 /*
- * Mark more objects as visible. The first call marks what HEAD reaches, because
- * most requests are for such objects, and there may be many other refs. The
- * first call marks nothing without a bitmap index. The second call marks what
- * all refs reach. If `extent` is EXTENT_COMMITS, only commits are marked,
- * unless there is a bitmap index. Returns 0 (also if history is broken) or
- * ERR_NOMEM.
+ * Mark more objects as visible. Call this function again if the marks do not
+ * suffice.
+ *
+ * With a bitmap index, the first call marks all objects that HEAD reaches: most
+ * requests are for such objects, and there may be many other refs. The second
+ * call marks all objects that all refs reach.
+ *
+ * Without a bitmap index, the first call marks nothing. The second call walks
+ * from all refs, and marks all objects, or only commits if `extent` is
+ * EXTENT_COMMITS.
+ *
+ * Returns 0 (also if history is broken) or ERR_NOMEM.
  */
 static int explore(struct visible *v, enum extent extent, struct error *err)
 {
