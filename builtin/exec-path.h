@@ -70,9 +70,11 @@ void exec_record_release(struct exec_record *r);
 bool exec_record_is_current(const struct exec_record *r, const char *stock);
 
 /*
- * Append the directory whose links lead to the stock Git at path `stock`.
- * `ours` is our exec-path directory. Costs a few system calls and starts no
- * process. Returns 0, ERR_MISSING if there is no such directory, or ERR_NOMEM.
+ * Find the exec-path directory that was made for the stock Git at path `stock`,
+ * and append its path to *out. This directory has links to the commands of that
+ * Git. `ours` is our main exec-path directory. The result is `ours` or a
+ * directory below `ours`. Costs a few system calls and starts no process.
+ * Returns 0, ERR_MISSING if there is no such directory, or ERR_NOMEM.
  */
 int exec_path_find(struct buf *out, const char *ours, const char *stock,
 		   struct error *err);

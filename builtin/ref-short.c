@@ -20,9 +20,10 @@ static const struct {
 #define RULE_NR ARRAY_NR(rules)
 
 /*
- * Find the short name that rule `i` expands to `name`. This short name is a
- * part of `name`. Sets *start to the first byte of the part, and returns the
- * length of the part. Returns 0 if rule `i` cannot expand a name to `name`.
+ * Rule `i` adds a prefix and a suffix to a short name. Remove both from the
+ * full name `name`, to get the short name. Sets *start to the first byte of the
+ * short name in `name`, and returns the length of the short name. Returns 0 if
+ * `name` does not have this prefix and this suffix, or if nothing is left.
  */
 static size_t match_rule(const char **start, size_t i, const char *name)
 {

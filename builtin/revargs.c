@@ -815,9 +815,10 @@ int rev_args_add_path(struct rev_args *args, const char *path)
 }
 
 /*
- * Read the next line. The line is kept for stock Git if args->input is set. If
- * the input may have paths, a line may end with CR LF. Returns 1 if there was a
- * line, 0 at the end of the input, or a negative error code.
+ * Read the next line. If args->input is set, the line is also appended to it,
+ * for stock Git. If the command allows paths in its input, a CR before the LF
+ * is removed. Otherwise the CR stays a part of the line. Returns 1 if there was
+ * a line, 0 at the end of the input, or a negative error code.
  */
 static int next_line(struct rev_args *args, struct stdin_lines *in,
 		     struct error *err)

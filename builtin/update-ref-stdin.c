@@ -192,9 +192,11 @@ int update_ref_value(struct oid *out, const struct store *store,
 	if (ret == ERR_IO || ret == ERR_CORRUPT || ret == ERR_NOMEM)
 		return ret;
 	/*
-	 * A zero id in *out is the value of the broken ref `name`. To delete a
-	 * ref, the user must give the zero id itself, which was accepted above.
-	 * So `name` counts as unresolved.
+	 * If *out is zero here, the user has given the name of a broken ref,
+	 * whose value is the zero id. This zero must not be used: as a new
+	 * value, the zero id would delete a ref. A user who wants that gives
+	 * the zero id itself, which was accepted above. So the name of a broken
+	 * ref counts as unresolved.
 	 */
 	return ret >= 0 && !oid_is_zero(out);
 }

@@ -161,7 +161,7 @@ static inline bool fsck_scan_has_checked(const struct fsck_scan *scan,
  * Other objects get a name from an object with a link to them. An object keeps
  * its first name.
  *
- * For one thread. Memory: one string per named object.
+ * Only one thread may use the struct. Memory: one string per named object.
  */
 
 struct fsck_names {
@@ -295,8 +295,9 @@ struct fsck_links {
 };
 
 /*
- * Initialises *l. `scan` must be complete, and use the object space of `walk`.
- * Returns 0 or a negative error code. The caller releases *l in any case.
+ * Initialises *l. `scan` must be complete. It must use the same struct objspace
+ * as `walk`, so that both give an object the same number (obj_pos). Returns 0
+ * or a negative error code. The caller releases *l in any case.
  */
 int fsck_links_init(struct fsck_links *l, struct walk *walk,
 		    const struct fsck_scan *scan,

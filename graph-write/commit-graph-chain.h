@@ -128,9 +128,11 @@ int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct error *err);
 
 /*
- * Removes a chain after a single commit-graph file has replaced the chain. Also
- * removes those layers that were last changed at or before `expiry`, in seconds
- * since 1970. Returns 0 or a negative error code.
+ * Removes a chain after a single commit-graph file has replaced the chain. The
+ * file commit-graph-chain, which lists the layers, is removed at once. The file
+ * of a layer is removed if it was last changed at or before `expiry`, in
+ * seconds since 1970. Younger layers stay, because other processes may still
+ * read them. Returns 0 or a negative error code.
  */
 int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
 			      int64_t expiry, struct error *err);

@@ -24,7 +24,7 @@
  * ancestors, except commits that the lower layers of the chain have.
  *
  * Commits are read from their objects, not from a commit-graph, so that errors
- * in the replaced graph are not copied. For one thread.
+ * in the replaced graph are not copied. Only one thread may use the struct.
  */
 
 struct graph_commits {
@@ -172,7 +172,8 @@ struct commit_graph_generations {
 /*
  * Computes all generation numbers, parents first, without recursion. Returns 0,
  * ERR_CORRUPT if a commit is its own ancestor or a parent is out of range,
- * ERR_NOMEM, or an error of `below`. O(commits and parents).
+ * ERR_NOMEM, or an error that the callback l->below() has returned. O(commits
+ * and parents).
  */
 int commit_graph_generations_compute(const struct commit_graph_generations *l,
 				     struct error *err);

@@ -111,9 +111,10 @@ int commit_graph_layer_open(struct commit_graph_layer *layer, const char *path,
  * Parses the bytes of a file, which are borrowed until release. Checks that the
  * required chunks exist, that all chunks have the right sizes, and that the
  * fanout ascends. Does not check the order of ids and the checksum, because
- * this would take O(nr). Edges are checked when they are followed. Returns 0,
- * ERR_CORRUPT, ERR_UNSUPPORTED or ERR_NOMEM. After an error, *layer is zeroed.
- * If stock Git has a message for an error, the same message is used.
+ * these checks take time in proportion to the number of commits. Edges are
+ * checked when they are followed. Returns 0, ERR_CORRUPT, ERR_UNSUPPORTED or
+ * ERR_NOMEM. After an error, *layer is zeroed. If stock Git has a message for
+ * an error, the same message is used.
  */
 int commit_graph_layer_parse(struct commit_graph_layer *layer,
 			     const void *bytes, size_t len, enum hash_algo algo,

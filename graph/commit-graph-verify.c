@@ -96,8 +96,9 @@ static int check_order(struct verifying *v, uint32_t layer_pos)
 /*
  * Checks fanout entries, of which entry b is the number of ids whose first byte
  * is at most b. `nr` ids were visited, and the next id begins with the byte
- * `end`. So the entries from *byte up to `end` (excluded) must be `nr`. Sets
- * *byte to `end`. Returns 0 or ERR_NOMEM.
+ * `end`. So each entry from *byte up to `end` (excluded) must have the value
+ * `nr`. A wrong entry is reported by complain(). Sets *byte to `end`. Returns
+ * 0, also after a report, or ERR_NOMEM.
  */
 static int check_fanout(struct verifying *v, unsigned *byte, unsigned end,
 			uint32_t nr)

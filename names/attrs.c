@@ -30,9 +30,9 @@ static const char macro_mark[] = "[attr]";
 struct setting {
 	char *name; /* owned */
 	/*
-	 * The number of `name`, which attrs_settle() sets: 0 for the wanted
-	 * attribute, 1 or more for a macro that sets it. NO_NAME: the name has
-	 * no effect on the wanted attribute.
+	 * A number that stands for `name`. 0: the wanted attribute. 1 or more:
+	 * a macro that sets the wanted attribute. NO_NAME: the name has no
+	 * effect on the wanted attribute. attrs_settle() sets this field.
 	 */
 	uint16_t name_nr;
 	uint8_t state; /* enum attr_state */

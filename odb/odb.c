@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opens the snapshot of all packs, and converts its positions. odb-find.c
- * searches the snapshot.
+ * Opens the snapshot of all packs. Each object of a pack has a number in the
+ * snapshot (odb_pos); this file converts between such a number and a pack with
+ * a position in its index. odb-find.c searches the snapshot.
  *
  * The packs are sorted: local packs before packs of alternates, newer packs
  * before older ones, and packs with equal times by name. Invariants: packs[i +

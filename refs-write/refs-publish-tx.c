@@ -59,9 +59,11 @@ static int check_lens(struct ref_transaction *tx, struct error *err)
 {
 	struct reftable_append_options options;
 	/*
-	 * Check with at most the default block size, even if a larger one is
-	 * configured here: other machines that write the tables may be
-	 * configured otherwise, and a longer ref might not fit.
+	 * Check that each ref fits into a block of `size` bytes: the default
+	 * size, or the configured size if it is smaller. A larger configured
+	 * size is not used. The reason: other machines also write these refs
+	 * into tables, with the block size of their own configuration. A ref
+	 * that needs a larger block might not fit there.
 	 */
 	size_t size = REFTABLE_BLOCK_SIZE_DEFAULT;
 	int ret = refs_reftable_options(&options, tx->repo, err);

@@ -76,7 +76,10 @@ static int open_refs(struct refs **out, const struct repo *repo,
 	return 0;
 }
 
-/* Returns whether `dir` is the directory of the stack of shared refs. */
+/*
+ * Returns whether `dir` has the reftables of the refs that all work trees
+ * share.
+ */
 static bool is_shared(const struct repo *repo, const char *dir)
 {
 	const char *common = repo_refs_common_dir(repo);
@@ -86,8 +89,9 @@ static bool is_shared(const struct repo *repo, const char *dir)
 }
 
 /*
- * Opens the stack in store->dir. If repo->refs_cache is set, takes the stack of
- * shared refs from there. Returns 0 or a negative error code.
+ * Opens the stack of reftables in store->dir. This stack may be that of the
+ * refs that all work trees share. If so, and if repo->refs_cache is set, takes
+ * the stack from this cache. Returns 0 or a negative error code.
  */
 static int open_stack(struct refs_reftable_store *store,
 		      const struct repo *repo, struct error *err)

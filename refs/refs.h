@@ -109,10 +109,11 @@ int refs_may_peel(struct refs *refs, const char *prefix,
 		  const struct refs_peel_search *search, struct error *err);
 
 /*
- * Tells whether one packed-refs file or reftable stack, which requests share
- * (refs/refs-cache.h), has all refs whose names start with `prefix`. Returns 1
- * if it has, with *out set to this file or stack, which is valid until
- * refs_close(). Returns 0 if there may be other refs, or a negative error code.
+ * A packed-refs file or a reftable stack can be kept in memory and be shared by
+ * several requests (refs/refs-cache.h). Tells whether one such file or stack
+ * has all refs whose names start with `prefix`. Returns 1 if so, and sets *out
+ * to this file or stack; *out is valid until refs_close(). Returns 0 if there
+ * may be other refs, or a negative error code.
  */
 int refs_get_cached(const struct refs_cached **out, struct refs *refs,
 		    const char *prefix, struct error *err);

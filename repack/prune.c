@@ -191,10 +191,13 @@ static bool may_go(struct run *r, const struct oid *oid)
  * true.
  *
  * If there are no promisor packs, the walk has read packs without a final name,
- * too (odb/odb.h), and has given a number to each object that it met. So an
- * object without a number is unreachable, and not needed. An object in the list
- * of unreachable objects is needed only if it is kept. Any other object counts
- * as needed.
+ * too (odb/odb.h), and has given a number to each object that it met. There are
+ * three cases:
+ * - An object without a number was not met. It is unreachable, and not needed.
+ * - Some unreachable objects have numbers. They are in the list r->unreachable.
+ *   Such an object is needed only if it is kept because it, or an object that
+ *   reaches it, is recent (is_wanted()).
+ * - Any other object counts as needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {

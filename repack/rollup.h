@@ -48,10 +48,13 @@ struct rollup_options {
 	bool loose;
 	/*
 	 * Also list the objects that ROLLUP_INCLUDE and ROLLUP_OPEN packs
-	 * reach, unless an excluded pack has them. Missing objects are ignored.
-	 * The new pack and the excluded packs together are then closed under
-	 * reachability. If there are ROLLUP_OPEN packs, the walk stops at
-	 * objects of ROLLUP_EXCLUDE packs.
+	 * reach, unless a ROLLUP_EXCLUDE or ROLLUP_OPEN pack has them. Missing
+	 * objects are ignored. The new pack and these two kinds of packs
+	 * together are then closed under reachability.
+	 *
+	 * If there are ROLLUP_OPEN packs, the walk stops at objects of
+	 * ROLLUP_EXCLUDE packs, which must then be closed under reachability.
+	 * If there are none, the walk also follows the links of these objects.
 	 */
 	bool follow;
 };

@@ -217,9 +217,11 @@ static void grow_slots(struct entry_pool *pool)
 }
 
 /*
- * Prefetches the numbered entry in the slot of this hash. An entry that waits
- * for a number, and has this hash, will most likely be compared with the
- * prefetched one.
+ * New entries first wait without a number. Some of them together are then
+ * looked up, and an entry that is not in the table yet gets a number
+ * (entry_nr). Before a waiting entry with this hash is looked up, this function
+ * prefetches the entry in the hash's slot of the table: the two will most
+ * likely be compared.
  */
 static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 {

@@ -33,9 +33,9 @@ void item_kinds_release(struct item_kinds *kinds);
 int item_kinds_reserve(struct item_kinds *kinds, size_t end);
 
 /*
- * Records that a tree names an object as an object of this type.
- * item_kinds_reserve() must have made room for the object. Threads may call
- * this function at the same time.
+ * Records that a tree names an object as a tree or as a blob (`type`). Any
+ * other type is ignored. item_kinds_reserve() must have made room for the
+ * object. Threads may call this function at the same time.
  */
 static inline void item_kinds_note(struct item_kinds *kinds, uint32_t obj_pos,
 				   enum object_type type)
@@ -47,9 +47,10 @@ static inline void item_kinds_note(struct item_kinds *kinds, uint32_t obj_pos,
 }
 
 /*
- * Records that a tree names an object as an object of this type. If the other
- * type was recorded before, returns an error like item_kinds_check(). Otherwise
- * returns 0, or ERR_NOMEM. Makes room as needed. For one thread.
+ * Records that a tree names an object as a tree or as a blob (`type`). If the
+ * object was recorded as the other of these two types before, returns an error
+ * like item_kinds_check(). Otherwise returns 0, or ERR_NOMEM. Makes room as
+ * needed. Only one thread may call this function.
  */
 int item_kinds_add(struct item_kinds *kinds, struct objspace *space,
 		   uint32_t obj_pos, enum object_type type, struct error *err);

@@ -183,9 +183,11 @@ static int make_text(struct tree_family_reader *r, struct text *text,
 }
 
 /*
- * Reads a tree like any object, without a base in memory. Puts the tree's bytes
- * into `text`, if `text` is not NULL: only a tree that is the delta base of a
- * tree in the family gets a `text`.
+ * Reads a tree with the usual reader of objects. If the tree is stored as a
+ * delta, this reader finds the delta base itself: it does not use the bases
+ * that *r has in memory. If `text` is not NULL, puts the tree's bytes into it.
+ * A tree gets a `text` only if a tree of its family (the trees made from the
+ * same head by deltas) is a delta of it.
  */
 static int read_whole(struct tree_family_reader *r, uint32_t tree,
 		      struct text *text, struct error *err)
@@ -241,7 +243,10 @@ static int read_delta(struct tree_family_reader *r, uint32_t tree,
 			   base->starts[base->nr], delta, entry.size);
 }
 
-/* Reads a tree: from its base if possible, else like any object. */
+/*
+ * Reads a tree: from its base in memory if possible, otherwise with
+ * read_whole().
+ */
 static int read_tree(struct tree_family_reader *r, uint32_t tree,
 		     const struct text *base, struct text *text,
 		     struct error *err)

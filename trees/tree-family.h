@@ -37,8 +37,10 @@
 #include "trees/objspace.h"
 
 /*
- * The families of some trees. Immutable once made; threads may share it. A
- * tree's number is its index in `trees`, called `tree` below.
+ * The families of a set of trees. A family is a tree (its head), the trees
+ * stored as deltas of it, the deltas of these, and so on. The struct is
+ * immutable once made; threads may share it. A tree's number is its index in
+ * `trees`, called `tree` below.
  */
 struct tree_families {
 	struct objspace *space; /* borrowed */
@@ -59,9 +61,10 @@ struct tree_families {
 	 */
 	uint32_t *next;
 	/*
-	 * owned array, indexed by tree: the delta of this tree that is read
-	 * last, because it has the largest family below it; NONE: the tree has
-	 * no deltas
+	 * Owned array, indexed by tree. Of the trees that are stored as deltas
+	 * of this tree, the one that has the largest family. It is read last,
+	 * and then replaces this tree in memory. So few trees are in memory at
+	 * a time. NONE: the tree is not the base of a delta.
 	 */
 	uint32_t *heir;
 	/* owned: the trees that are heads of families */
@@ -72,8 +75,9 @@ struct tree_families {
 #define TREE_FAMILIES_NONE UINT32_MAX
 
 /*
- * Finds the families of `nr` < UINT32_MAX trees (obj_pos, each once), on
- * `threads` threads. Returns 0 or ERR_NOMEM; release in both cases.
+ * Divides the `nr` trees in `trees` (obj_pos, each once) into families, on
+ * `threads` threads. `nr` must be less than UINT32_MAX. Returns 0 or ERR_NOMEM;
+ * release in both cases.
  */
 int tree_families_init(struct tree_families *f, struct objspace *space,
 		       const uint32_t *trees, size_t nr, unsigned threads,

@@ -290,9 +290,11 @@ static int take_copy(struct tree_splice *s, const struct tree_starts *base,
 		ret = take_piece(s, base, i - 1, op->off,
 				 min_u32(starts[i], end));
 	/*
-	 * The copy may begin in the middle of an entry of the new tree. Then
-	 * take entries of the base as plain bytes, until an entry of the new
-	 * tree and an entry of the base end at the same byte.
+	 * The copy may begin in the middle of an entry of the new tree. The
+	 * entries of the base are then cut at other bytes than those of the new
+	 * tree, so their numbers cannot be used. Add their bytes, which are
+	 * parsed again, until an entry of the new tree and an entry of the base
+	 * end at the same byte.
 	 */
 	for (; !ret && s->part.len && starts[i] < end; i++)
 		ret = take_piece(s, base, i, starts[i],

@@ -138,8 +138,10 @@ static void look_up_new(struct tree_store *s)
 }
 
 /*
- * Returns the table of a tree in a cache node. The node has the number of
- * entries, then the entry_nr of each entry, then the offset of each entry.
+ * Returns the table of a tree in a cache node. The node has three parts. First
+ * the number n of entries. Then n values entry_nr: each identifies an entry in
+ * the pool of entries. Then n offsets: where each entry starts in the bytes of
+ * the tree. The length of the tree follows the offsets.
  */
 static struct tree_table table_of(const struct base_cache_node *node)
 {

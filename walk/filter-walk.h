@@ -36,11 +36,13 @@ struct filter_walk {
 	 * Borrowed, indexed by obj_pos: wants that are in the result even if
 	 * they do not pass the filter. If the walk meets a want as an entry of
 	 * an earlier wanted tree, it removes the want from the set: as in stock
-	 * Git, this want must then pass the filter. NULL: no want is removed.
+	 * Git, this want must then pass the filter. NULL: the walk does not
+	 * look for such wants, so all wants stay in the caller's set.
 	 *
-	 * If the field is set, the walk reads one more level of trees. So the
-	 * field is set only while wants are walked, and only if
-	 * filtered_may_nest() is true for them.
+	 * If the field is set, the walk also reads trees whose entries do not
+	 * pass the filter, to find wants among these entries. This costs time.
+	 * So the field is set only while wants are walked, and only if a want
+	 * may be below an earlier wanted tree (filtered_may_nest()).
 	 */
 	struct bitset *spared;
 	/*

@@ -54,18 +54,19 @@ enum extra_root {
 };
 
 /*
- * Visits the ids that the extra roots of `repo` name, kind by kind. An id may
- * be visited several times, and its object may be missing. If `fn` returns a
- * nonzero value, the visit stops and returns this value. Otherwise returns 0 or
- * a negative error code.
+ * Visits the object ids in the extra roots of `repo`: first all ids of the
+ * first kind in enum extra_root, then those of the next kind, and so on. An id
+ * may be visited several times, and its object may be missing. If `fn` returns
+ * a nonzero value, the visit stops and returns this value. Otherwise returns 0
+ * or a negative error code.
  */
 int ref_tips_each_extra(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,
 			struct error *err);
 
 /*
- * Adds the objects that the extra roots of one kind name. With `strict`, a
- * missing object is ERR_MISSING, with the message "unable to parse object:
+ * Adds the objects whose ids are in the extra roots of one kind. With `strict`,
+ * a missing object is ERR_MISSING, with the message "unable to parse object:
  * <id>" for a stopped rebase, otherwise "unable to read <id>". Without
  * `strict`, a missing object is left out. Returns 0 or a negative error code.
  */
