@@ -622,10 +622,12 @@ static int list_unread(struct sort_item *list, size_t *nr,
 }
 
 /*
- * Converts a list that list_unread() made into a list of rows. Omits commits
- * that have no bitmap, and commits that are in the set by now. The rows are
- * sorted in the order of the file, in which a bitmap follows the bitmap with
- * which it is XORed. Returns 0 or ERR_NOMEM.
+ * Turns a list of commits into a list of rows: the bitmaps of these commits in
+ * the file. list_unread() has made the list of commits. Two kinds of commits
+ * are omitted: those that have no bitmap, and those that are now in
+ * fill->packed, the set of objects found so far. The rows are sorted in the
+ * order of the file, in which a bitmap follows the bitmap with which it is
+ * XORed. Returns 0 or ERR_NOMEM.
  */
 static int list_rows(struct sort_item *list, size_t *nr,
 		     const struct bitmap_side *f)
@@ -663,8 +665,8 @@ static int or_lacking(struct bitmap_side *f, uint32_t row, struct error *err)
  * 1. The first tip that has a bitmap is taken, and its bitmap is ORed. In a
  *    pack, newer commits usually precede older ones. So this bitmap contains
  *    most of the remaining tips.
- * 2. The bitmaps of tips that are still not in the set are ORed, in the order
- *    of the entries in the bitmap file.
+ * 2. The bitmaps of tips that are still not in fill->packed are ORed, in the
+ *    order of the entries in the bitmap file.
  * Afterwards, the set contains all unparsed tips that have a bitmap.
  */
 static int or_unread(struct bitmap_side *f, const uint32_t *bits,
@@ -688,7 +690,8 @@ static int or_unread(struct bitmap_side *f, const uint32_t *bits,
 
 /*
  * Uses the pseudo-merges whose commits are all tips, then queues the tips that
- * are still not in the set. Returns 0 or a negative error code.
+ * are still not in the set of objects found so far. Returns 0 or a negative
+ * error code.
  */
 static int queue_tips(struct bitmap_side *f, const struct walk_tips *tips,
 		      struct error *err)

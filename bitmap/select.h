@@ -54,8 +54,9 @@
 #define SELECT_PLAIN_FAR_GAP 5000
 
 /*
- * Returns the largest useful density (dense_nr) for an index with this many
- * objects. In a small index, more bitmaps are not worth their space, because
+ * Returns the largest useful value of dense_nr (see the top of this file) for
+ * an index with this many objects. The larger dense_nr is, the more commits get
+ * a bitmap. In a small index, more bitmaps are not worth their space, because
  * walks are short anyway.
  */
 size_t bitmap_select_dense_nr(size_t object_nr);

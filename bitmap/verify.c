@@ -217,9 +217,10 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 }
 
 /*
- * Verifies bitmap number `i` of a file. The bitmaps of rows come first, and
- * have the numbers of their rows. The pseudo-merges follow. Returns 0 or a
- * negative error code.
+ * Verifies bitmap number `i` of a file. The numbers below file->row_nr stand
+ * for the bitmaps of single commits: number `i` is the bitmap of row `i` in the
+ * file's table of commits. The numbers from file->row_nr on stand for the
+ * bitmaps of pseudo-merges. Returns 0 or a negative error code.
  */
 static int verify_any(const struct bitmap_file *file, struct bitmap_space space,
 		      struct walk *w, uint32_t i, struct error *err)

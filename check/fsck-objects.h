@@ -307,7 +307,8 @@ void fsck_links_release(struct fsck_links *l);
 /*
  * Adds a root. Returns the root's type, or 0 if the root is missing, or a
  * negative error code. A missing root is reported once as missing at the end,
- * unless `expected` is OBJ_NONE. An object of the type FSCK_UNKNOWN counts as a
+ * unless `expected` is OBJ_NONE. A root of the type FSCK_UNKNOWN is a loose
+ * object that exists, but whose header cannot be read. Such a root counts as a
  * blob if `expected` is OBJ_BLOB, otherwise as missing.
  */
 int fsck_links_root(struct fsck_links *l, const struct oid *oid,

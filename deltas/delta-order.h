@@ -17,10 +17,16 @@
 #include "deltas/items.h"
 
 /*
- * The passes over the candidates of a delta search. Each pass has its own order
- * of candidates. But if a pass may make one of two objects a delta of the
- * other, these two objects have the same order in all passes. A base comes
- * before its deltas, so several passes together cannot make a cycle.
+ * The passes over the candidates of a delta search. Each pass visits the
+ * candidates in an order, and makes an object only a delta of an earlier
+ * object. DELTA_PASS_PATHS sorts the candidates by path. All other passes have
+ * one and the same order, by name.
+ *
+ * Several passes together cannot make a cycle of deltas. The reason:
+ * DELTA_PASS_PATHS compares only objects of the same path, and objects of the
+ * same path come in the same order in all passes. So in the order by name, each
+ * base comes before its deltas.
+ *
  * DELTA_PASS_ROOTS and DELTA_PASS_ALL split the candidates into the same
  * segments (parts that are searched independently).
  */

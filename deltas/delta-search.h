@@ -125,8 +125,8 @@ int delta_search_remake(const struct packing_items *list, uint32_t item,
 struct delta_window;
 
 /*
- * The value in the table `depths` of delta_window_new() for an item whose depth
- * is one more than the depth of its base.
+ * A value in the array `depths` of delta_window_new(). It says that the depth
+ * of the item is one more than the depth that its delta base has at present.
  */
 #define DELTA_WINDOW_BASE_DEPTH UINT16_MAX
 
@@ -135,11 +135,12 @@ struct delta_window;
  * borrowed.
  * - heights: for each item, the length of the longest delta chain that is built
  *   on the item.
- * - depths: NULL in the first pass over the candidates. In later passes, for
- *   each item that an earlier pass has made a delta: DELTA_WINDOW_BASE_DEPTH if
- *   the base is an earlier candidate of the same segment (struct
- *   delta_segment), otherwise the item's depth before the pass. The window
- *   updates the table as it moves.
+ * - depths: NULL in the first pass over the candidates. In later passes, an
+ *   array with the depth of each item in its delta chain. If an earlier pass
+ *   has made the item a delta of an earlier candidate of the same segment
+ *   (struct delta_segment), the value is DELTA_WINDOW_BASE_DEPTH: this pass may
+ *   still change the depth of the base. For any other item, the value is the
+ *   item's depth before this pass. The window updates the array as it moves.
  */
 struct delta_window *delta_window_new(
 	const struct packing_items *list,

@@ -97,12 +97,15 @@ struct packing_item {
 	 */
 	bool settled : 1;
 	/*
-	 * true: the item may become a delta of an object in its own pack. Set
+	 * true: the delta search may make the item a delta of an object that is
+	 * stored in the same pack as the item. Usually such a pair is not
+	 * tried, because the search that made the stored pack has tried it. Set
 	 * for three kinds of items:
 	 * - a stored delta whose base is not sent;
-	 * - a stored delta whose base islands forbid;
-	 * - the whole object at the end of the delta chain of such a forbidden
-	 *   base.
+	 * - a stored delta that may not keep its stored base, because of
+	 *   islands;
+	 * - the object that is stored whole at the end of the delta chain of
+	 *   such a base.
 	 */
 	bool retry : 1;
 };

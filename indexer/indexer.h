@@ -15,8 +15,10 @@
  * Whole blobs above 16 MiB are hashed in pieces.
  *
  * An object that is part of a SHA-1 collision attack is refused (object/hash.h,
- * ERR_CORRUPT). An object that exists already is compared byte by byte (`has`,
- * `compare`). The hook `object` may check whether objects are well-formed.
+ * ERR_CORRUPT). The caller can pass callbacks. With has() and compare(), an
+ * object that the repository has already is compared with the existing object
+ * byte by byte. The callback object() may check whether each object is
+ * well-formed.
  */
 #ifndef INDEXER_INDEXER_H
 #define INDEXER_INDEXER_H

@@ -302,10 +302,11 @@ static int mark_commits(struct marking *p)
 }
 
 /*
- * A head commit adds two islands: the objects of its tree, and its whole
- * history. Returns the number of the first island if `is_tip` is set, otherwise
- * of the second. The numbers of islands of heads follow those of the islands of
- * pack.island.
+ * A head commit has two islands. One contains the objects of the commit's tree,
+ * the other contains the whole history of the commit. Returns the number of the
+ * island of the tree if `is_tip` is true, or of the island of the history if
+ * `is_tip` is false. The islands of pack.island have the lowest numbers. The
+ * numbers of the islands of head commits follow.
  */
 static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 {

@@ -142,9 +142,10 @@ bool sha1_attack_check(struct sha1_batch *batch);
 void sha1_x86_detect(struct sha1_batch *batch);
 
 /*
- * Compresses `nr` blocks at `bytes` into the chaining value, and stores them in
- * the batch from lane batch->nr on. There must be enough free lanes. Requires
- * has_sha.
+ * Hashes the `nr` blocks at `bytes`: updates the chaining value `state`. Also
+ * stores each block, with its working states, in the next free lane of the
+ * batch, so that sha1_attack_check() can check the blocks later. There must be
+ * enough free lanes. Requires has_sha.
  */
 void sha1_x86_compress(struct sha1_batch *batch, uint32_t state[SHA1_STATE_NR],
 		       const uint8_t *bytes, size_t nr);

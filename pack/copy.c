@@ -136,9 +136,12 @@ static size_t piece_len(const struct pack_copy *copy,
 			const struct pack_writer *writer, uint64_t left)
 {
 	/*
-	 * Pinned bytes that are neither hashed nor checked are passed on as one
-	 * piece. Other bytes are copied in small pieces, so that a piece is
-	 * still in the CPU cache when it is written after hashing.
+	 * The bytes of a pinned pack stay mapped until they are sent. They are
+	 * passed on as one piece if nothing reads them before. This is so if
+	 * the checksum of the new pack is already known (has_checksum), so that
+	 * the bytes are not hashed, and if the CRCs of entries are not checked
+	 * (`rev` is NULL). Other bytes are copied in small pieces, so that a
+	 * piece is still in the CPU cache when it is written after hashing.
 	 */
 	bool is_unread = copy->is_pinned && writer->has_checksum && !copy->rev;
 

@@ -5,9 +5,11 @@
  * is written.
  *
  * If the sink supports put_file(), bytes go from the file to the sink directly.
- * If the sink supports put_pinned() and the pack is pinned, the sink may send
- * the bytes later. The mapped pages of copied bytes are released, except if
- * pack->keeps_pages is set or the sink may send the bytes later.
+ * A pinned pack stays open and mapped until each response that uses it was sent
+ * (is_pinned in pack/pack.h). If the pack is pinned and the sink supports
+ * put_pinned(), the sink may send the bytes later. The mapped pages of copied
+ * bytes are released, except if pack->keeps_pages is set or the sink may send
+ * the bytes later.
  */
 #ifndef PACK_COPY_H
 #define PACK_COPY_H

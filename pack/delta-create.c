@@ -550,8 +550,10 @@ static bool hopeless(const struct maker *m, size_t at)
 /*
  * Returns the first target position in [at, end) at which a match may begin, or
  * `end` if there is none. A match may begin if the last copy could continue at
- * the position. A match may also begin if, according to the tag byte, the base
- * may have a block with the hash of the bytes at the position.
+ * the position. A match may also begin if the base may have a block with the
+ * same hash as the target's bytes at the position. This is tested with the tag
+ * byte of the hash's bucket (see tag_of()). The test rules out most positions
+ * without reading the blocks of the bucket.
  */
 static size_t skip_misses(const struct maker *m, size_t at, size_t end)
 {

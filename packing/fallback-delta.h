@@ -121,9 +121,10 @@ int fallback_chains_retry(struct packing_items *items,
 /*
  * Make new deltas of orphans: items (objects to send) that are stored as
  * deltas, and whose stored base is not sent. The new base is the next object up
- * the delta chain that is an item or that is_base() allows. The search up the
- * chain may meet an object that it has met before, in the chain of an earlier
- * orphan. In this case the earlier orphan becomes the base.
+ * the delta chain that is an item or that is_base() allows. The delta chains of
+ * two orphans may have an object in common that is not sent. If no base is
+ * found before this object, the orphan that was handled first becomes the base
+ * of the other orphan.
  *
  * A delta is kept if it has at most half of the object's size. If the delta
  * search may find a better delta (`retry`), the limit is a sixteenth of the

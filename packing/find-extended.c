@@ -29,10 +29,15 @@
 #include "prepared/prepared-wants.h"
 
 /*
- * Maximum of three numbers: the wants that only the clone has, the wants that
- * only the prepared answer has, and the commits that the walk of the new
- * history visits. Beyond this maximum, extending the answer costs about as much
- * as a bitmap query or a walk.
+ * Maximum of each of three numbers. The clone is the request that is answered,
+ * and the prepared answer is a stored response to a request with other wants.
+ * The numbers are:
+ * - the wants of the clone that are not wants of the prepared answer;
+ * - the wants of the prepared answer that are not wants of the clone;
+ * - the commits that the walk of the new history visits.
+ *
+ * If one of the numbers is larger, extending the answer costs about as much as
+ * a bitmap query or a walk.
  */
 #define NEW_MAX 4096
 

@@ -53,9 +53,11 @@
 #define BYTES_MORE (1 << 20)
 
 /*
- * Number of bits of a filter: bit idx_pos % FILTER_BITS is set for each changed
- * object that is in the pack. For most objects of the prepared answer, the bit
- * is not set, so they need not be searched among the changed objects.
+ * Number of bits of a filter of the changed objects (struct change). For each
+ * changed object that is in the pack of the prepared answer, bit idx_pos %
+ * FILTER_BITS is set. For most objects of the prepared answer, the bit is not
+ * set. Such an object is no changed object, and need not be looked up in the
+ * list of changed objects.
  */
 #define FILTER_BITS 8192
 

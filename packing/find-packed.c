@@ -45,9 +45,10 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 	if (obj_pos >= found->walk.space.packed_nr)
 		return false;
 	/*
-	 * If several packs have an object, its item may refer to the copy that
-	 * the bitmap index names, or to the copy that a look-up finds first.
-	 * Check both copies.
+	 * If several packs have the object, the list of items has the position
+	 * of only one copy, perhaps not of the copy `obj_pos`. The listed copy
+	 * may be the one that a look-up of the id finds first, or the one that
+	 * the bitmap index names. Check both.
 	 */
 	if (odb_find_raw(odb, odb_oid_raw(odb, obj_pos), &copy) &&
 	    is_written(items, item_of, copy))

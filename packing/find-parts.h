@@ -44,12 +44,18 @@ bool find_has_entries(const struct found *f, enum object_type type);
 int find_wants(struct found *f, struct walk_tips *tips, struct error *err);
 
 /*
- * Look for a prepared answer (a stored response) to the request. If there is
- * one, f->content, the content to send, is set to that of the answer, and the
- * tags that the request includes are added. If no prepared answer fits, try
- * find_extended(). Call this function only if stored bytes may be copied and
- * the receiver reads OFS_DELTA. Returns 1 if an answer is used, 0 if not, or a
- * negative error code.
+ * Look for a prepared answer (a stored response) to a clone. If there is one,
+ * f->content (the stored bytes to send) is set to the content of the answer. If
+ * the client asked for tags (include-tag), each tag whose target is sent is
+ * added.
+ *
+ * If no prepared answer fits, this function tries to use the answer to a
+ * similar request: by find_near() for a clone of depth 1, by find_extended()
+ * for a clone with full history.
+ *
+ * Call this function only if stored bytes may be copied and the receiver reads
+ * OFS_DELTA. Returns 1 if an answer is used, 0 if not, or a negative error
+ * code.
  */
 int find_prepared(struct found *f, const struct packing_send_options *options,
 		  struct error *err);
@@ -72,8 +78,8 @@ int find_extended(struct found *f, const struct packing_send_options *options,
 /*
  * For a clone of depth 1 of one commit: find the objects with the help of a
  * prepared answer for another commit. The trees of both commits are compared.
- * The answer must be in the opened file f->prepared. Adds the tags that the
- * request includes.
+ * The answer must be in the opened file f->prepared. If the client asked
+ * for tags (include-tag), adds each tag whose target is sent.
  *
  * Returns 1 if the objects were found. f->near is then set to the answer. The
  * bits of f->packed are in the order of the answer's pack. f->walked and

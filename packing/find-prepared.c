@@ -47,9 +47,13 @@ static bool is_clone(const struct found *f)
 }
 
 /*
- * Returns 1 if this tag must be sent, but the prepared answer (the stored
- * response) does not have it. Otherwise returns 0, and removes the tag from
- * check->missing, the tags of the answer for which no ref was visited yet.
+ * Called for each tag that a ref names. Returns 1 if the tag must be sent, but
+ * the prepared answer (the stored response) does not have it. Otherwise returns
+ * 0.
+ *
+ * At first, check->missing contains all tags of the prepared answer. If the
+ * answer has the tag of this call, removes it from the set. A tag that is still
+ * in the set after the last call has no ref, so the answer has a tag too many.
  */
 static int check_tag(void *ctx, const struct packing_tag *tag)
 {
@@ -88,12 +92,12 @@ static int has_same_tags(const struct found *f, struct error *err)
 }
 
 /*
- * Add the tags that the request includes. The prepared answer exists in two
- * variants: with tags and without. The variant with tags is used if it has
- * exactly the tags to send. Otherwise each tag is sent by itself, together with
- * the variant without tags. The tags are also sent by themselves if the client
- * can get the variant without tags from another place, such as a web server,
- * but not the variant with tags.
+ * If the client asked for tags (include-tag), add each tag whose target is
+ * sent. The prepared answer exists in two variants: with tags and without. The
+ * variant with tags is used if it has exactly the tags to send. Otherwise each
+ * tag is sent by itself, together with the variant without tags. The tags are
+ * also sent by themselves if the client can get the variant without tags from
+ * another place, such as a web server, but not the variant with tags.
  */
 static int add_tags(struct found *f, struct error *err)
 {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the tags that a request includes: each tag whose target is sent. If a
- * tag refers to its target through other tags, the other tags are included too.
+ * Finds the tags that are sent because the client asked for tags (include-tag):
+ * each tag whose final target is sent. If a tag refers to its final target
+ * through other tags, these other tags are sent too.
  *
  * The peeled value of a ref is the final target of the ref's tag. Whether there
  * is another tag in between is known only from the tag object, but reading
- * thousands of tags costs too much. All tags that an indexed tag names are in
- * the index too. So if refs name all tags of the index, each tag is included
- * because of its own ref, and no tag has to be read.
+ * thousands of tags costs too much. The bitmap index helps: if it has a tag, it
+ * also has each tag between this tag and the final target. Usually each tag in
+ * the bitmap index has a ref. Then each of these tags is found when its own ref
+ * is visited, and no tag object has to be read.
  */
 #include <stdlib.h>
 

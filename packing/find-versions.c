@@ -77,18 +77,22 @@
  * If the stored bytes of an object are less than 1 / SHARE_MIN of all bytes to
  * send, the object is copied, and no new delta (fallback delta) is made. A
  * delta would save little of such a large response and cost more than copying.
- * This limit does not hold in the cases in which set_limits() allows more bytes
- * than BYTES_MAX.
+ *
+ * This limit is used only for requests whose fallback deltas are limited by
+ * BYTES_MAX (above). It is not used for requests with one of the higher limits,
+ * BYTES_MAX_OF_MORE and BYTES_MAX_OF_FEW.
  */
 #define SHARE_MIN 128
 
 /*
  * A new delta against the receiver's version (a fallback delta) is made only if
- * it is cheap for the bytes that it can save. Its cost is the object's inflated
- * size. It can save at most the object's stored size, or the size of the
- * object's kept delta (stored by a repack) if there is one. The inflated size
- * may be at most COST_MAX times the size that it can save. This limit does not
- * hold in the cases in which set_limits() allows more bytes than BYTES_MAX.
+ * the object's inflated size is at most this number of times its stored size.
+ * For an object with a kept delta (stored by a repack), the size of the kept
+ * delta counts as the stored size.
+ *
+ * This limit is used only for requests whose fallback deltas are limited by
+ * BYTES_MAX (above). It is not used for requests with one of the higher limits,
+ * BYTES_MAX_OF_MORE and BYTES_MAX_OF_FEW.
  */
 #define COST_MAX 8
 

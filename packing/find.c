@@ -115,10 +115,12 @@ static void drop_uninteresting(struct found *f)
 }
 
 /*
- * If the request has a filter, earlier requests may have had it, too. So the
- * receiver may lack objects of found->uninteresting. Reduce the set to
- * found->boundary_objects. This list has only types of objects of which the
- * filter leaves none out.
+ * found->uninteresting is the set of objects that the receiver should have. If
+ * the request has a filter, the receiver's earlier requests may have had a
+ * filter, too. So the receiver may lack some of these objects. In this case,
+ * reduce the set to the objects in found->boundary_objects. If the filter
+ * leaves out objects of some type, for example blobs, this list has no objects
+ * of this type. So the receiver has all objects of the list.
  */
 static void forget_undecided(struct found *f)
 {

@@ -255,10 +255,10 @@ static int plan_chains(struct plan *p, struct error *err)
 }
 
 /*
- * If islands forbid the stored delta base of an object, mark two objects, so
- * that the delta search tries them again: the object itself, and the whole
- * object at the end of its stored delta chain. The search may then make either
- * of the two a delta of the other.
+ * Find each object A that is stored as a delta, and whose base is forbidden by
+ * islands. Let W be the object that is stored whole at the end of A's delta
+ * chain. Mark A and W `retry`, so that the delta search tries both again.
+ * Islands may allow that A is stored as a delta of W, or W as a delta of A.
  */
 static void retry_refused(const struct plan *p)
 {

@@ -4,10 +4,10 @@
  * they are. A stored delta is kept if islands allow its base and the base is in
  * the new pack. For a thin pack, it suffices that the receiver has the base.
  *
- * If islands forbid the base of a stored delta, the object needs another base,
- * which the delta search may find. Two objects are marked `retry`: the object
- * itself, and the object that is stored whole at the end of its delta chain.
- * The search may then make either of the two a delta of the other.
+ * If islands forbid the base of a stored delta, the object (A) needs another
+ * base. Let W be the object that is stored whole at the end of A's delta chain.
+ * Islands may allow that A is stored as a delta of W, or W as a delta of A. So
+ * both A and W are marked `retry`: the delta search tries them again.
  */
 #ifndef PACKING_PLAN_H
 #define PACKING_PLAN_H

@@ -148,10 +148,14 @@ bool reuse_part_bit(const struct reuse_part *part, uint32_t pack_pos,
 		    uint32_t *bit_pos);
 
 /*
- * Start a segment: bytes of the pack from `in_off` on are copied to `out_off`
- * of the new pack, without a gap. Call this function after each gap, even if
- * in_off - out_off is still the same: a header may have grown by the length of
- * the gap. Returns 0 or ERR_NOMEM.
+ * Start a segment: the bytes of the pack from `in_off` on are copied, without a
+ * gap, to the new pack from `out_off` on. A gap is a range of bytes that is not
+ * copied. Call this function after each gap, before the next entry is written.
+ *
+ * The call is also necessary if in_off - out_off has the same value after that
+ * entry as before the gap. This happens if the header of the entry grows by the
+ * length of the gap. At the beginning of the entry, the value is still another
+ * one than before the gap. Returns 0 or ERR_NOMEM.
  */
 int reuse_part_map(struct reuse_part *part, uint64_t in_off, uint64_t out_off);
 

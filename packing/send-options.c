@@ -43,9 +43,13 @@ static int load_compression(int *level, const struct config *config,
 }
 
 /*
- * Load a limit from the configuration. A negative value means 0, as for stock
- * Git. Exception: stock Git takes a negative pack.deltaCacheLimit as very
- * large; 0 means no limit there, so the effect is the same.
+ * Load a limit from the configuration. A negative value is replaced by 0, as in
+ * stock Git.
+ *
+ * There is one exception: if pack.deltaCacheLimit is negative, stock Git uses a
+ * very large limit. This function replaces that value by 0, too. For
+ * pack.deltaCacheLimit, 0 means here that there is no limit, so the effect is
+ * the same as in stock Git.
  */
 static void load_limit(const struct config *config, const char *key,
 		       uint64_t *value, int *ret, struct error *err)

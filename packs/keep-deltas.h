@@ -32,11 +32,14 @@
 #include "walk/walk.h"
 
 /*
- * A step is the distance of an older tree from HEAD, in first-parent commits.
- * The first step is KEEP_STEP_MIN. Each further step is KEEP_STEP_FACTOR times
- * the step before, up to KEEP_STEP_MAX. Twice as many steps would make the
- * packs of fetches only 1% smaller, and making the deltas would take 1.5 times
- * as long.
+ * Kept deltas make files of HEAD's tree from older versions. The older versions
+ * come from the trees of a few older commits. The distance of such a commit
+ * from HEAD, in first-parent commits, is called a step. The first step is
+ * KEEP_STEP_MIN. Each further step is KEEP_STEP_FACTOR times the step before,
+ * up to KEEP_STEP_MAX: the steps are 2, 8, 32, 128 and 512.
+ *
+ * Twice as many steps would make the packs of fetches only 1% smaller, and
+ * making the deltas would take 1.5 times as long.
  */
 #define KEEP_STEP_MIN 2
 #define KEEP_STEP_FACTOR 4
@@ -135,11 +138,13 @@ struct dropped_deltas {
 	}
 
 /*
- * List the deltas whose target is in the tip island and whose base is outside
- * of it. The list has, for each target:
+ * List the deltas whose target is in the tip island (the objects that clones of
+ * depth 1 get, see islands/islands.h), and whose base is outside of it. The
+ * list has, for each target:
  * - first the delta that a pack stores now. The repack is about to drop it;
- * - then deltas that earlier repacks have dropped. These are the deltas of the
- *   old file of kept deltas (d->old) whose field `step` is 0.
+ * - then deltas that earlier repacks have dropped. They come from d->old, the
+ *   file of kept deltas before this repack: those of its deltas whose field
+ *   `step` is 0.
  *
  * If a pack and the old file have a delta of the same target and base, only the
  * delta of the pack is listed. A delta with a wrong CRC is left out. Release *d

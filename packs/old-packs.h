@@ -68,9 +68,10 @@ void old_packs_retain(struct old_packs *old, const struct named_packs *names);
 /*
  * Remove from the list all packs that have a .keep file in `odb`, a snapshot
  * that was opened after the listing. A .keep file may have been made between
- * the listing and the snapshot. The new pack then lacks the objects of the kept
- * pack. So the kept pack stays, even if its .keep file is gone again when old
- * packs are removed.
+ * the listing and the snapshot. A repack (without --pack-kept-objects) does not
+ * copy the objects of packs with a .keep file into the new pack. So the new
+ * pack lacks these objects, and the pack with the .keep file must stay. It must
+ * stay even if its .keep file is gone again when old packs are removed.
  */
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 

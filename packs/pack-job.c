@@ -267,10 +267,11 @@ static int enumerate_local(struct pack_job *job, struct error *err)
 }
 
 /*
- * Returns whether the walk must apply the filter itself. This is necessary if a
- * provider fetches every missing object that the walk lists. Without the filter
- * in the walk, the provider would also fetch objects that the filter leaves
- * out.
+ * Returns whether the walk must apply the filter itself. This is necessary if
+ * the repository has a provider: a callback that gets missing objects, for
+ * example by a fetch from a promisor remote. The provider would get every
+ * missing object that the walk lists. If the walk did not apply the filter, the
+ * provider would also get objects that the filter leaves out.
  */
 static bool filters_by_walk(const struct pack_job *job)
 {

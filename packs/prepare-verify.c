@@ -159,9 +159,13 @@ static int verify_tree(const struct preparing *p,
 }
 
 /*
- * Returns 1 if the answer to a request has exactly these objects, 0 if not, or
- * a negative error code. A clone with full history cannot be compared if the
- * repository has become shallow: the result is then 1.
+ * Finds the objects of a request, and compares them with `objects`, the objects
+ * of the prepared answer. Returns 1 if they are the same, 0 if not, or a
+ * negative error code.
+ *
+ * Exception: if the request is a clone with full history, and the repository
+ * has become shallow, the objects are not compared. The repository no longer
+ * has the history with which the answer was made. In this case the result is 1.
  */
 static int verify_found(const struct preparing *p,
 			const struct preparation *item,

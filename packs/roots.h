@@ -61,8 +61,8 @@ int roots_mark_tips(uint8_t **is_tip, struct walk *w, struct refs *refs,
 
 /*
  * Add the tips of the tip island (islands/islands.h). They are the references
- * under the prefixes in repack.tipIsland. A value "HEAD" or true stands for
- * HEAD, and a value false cancels all values before it. Without the key, HEAD
+ * under the prefixes in repack.tipIsland. The value "HEAD" or "true" stands for
+ * HEAD. The value "false" cancels all values before it. Without the key, HEAD
  * is added if the repository is bare. Returns 0 or a negative error code.
  */
 int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
@@ -70,9 +70,9 @@ int roots_add_island_tips(struct walk *w, struct walk_tips *tips,
 
 /*
  * Set *value to a value of repack.tipIsland that matches no reference, or to
- * NULL if every value matches one. A false value cancels the values before it,
- * so those do not count. *value is borrowed from the configuration. Returns 0
- * or a negative error code.
+ * NULL if every value matches one. The value "false" cancels all values before
+ * it, so these values are not considered. *value is borrowed from the
+ * configuration. Returns 0 or a negative error code.
  */
 int roots_find_idle_island(const char **value, const struct repo *repo,
 			   struct refs *refs, struct error *err);

@@ -12,9 +12,12 @@
  *
  * The key is a hash of all facts on which the pack depends: wants, common
  * haves, shallow boundary, filter, the tags that may be added, and the form of
- * the pack. A plan in memory also belongs to one snapshot of a repository, with
- * its configuration and packs. So it is not used after a push or a repack. The
- * caller checks access rights before it calls the cache.
+ * the pack. A plan in memory belongs to one snapshot of a repository, with its
+ * configuration and packs, and is used only for this snapshot. So plans in
+ * memory are not used any more after a push or a repack. A plan in the
+ * directory (below) can still be used if the repository has all packs from
+ * which the plan takes bytes. The caller checks access rights before it calls
+ * the cache.
  *
  * Plans are in memory, and in a directory that processes share
  * (plans/plan-dir.h). A plan that is not in memory is looked for in the
@@ -80,9 +83,10 @@ struct plan_question {
 	 * was called with this address, and the last entry with this address
 	 * was released.
 	 *
-	 * NULL: no other request uses the snapshot. Plans are then shared only
-	 * by files in the directory, and all packs of `odb` must stay open
-	 * until the entry of this request is released.
+	 * NULL: no other request uses the snapshot. Requests then do not share
+	 * plans in memory. They share only the plan files in the cache's
+	 * directory (plans/plan-dir.h). All packs of `odb` must stay open until
+	 * the entry of this request is released.
 	 */
 	const void *owner;
 	const struct odb *odb;

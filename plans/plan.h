@@ -56,8 +56,11 @@ struct plan_absent {
 struct plan {
 	struct buf literals; /* empty if `stored` is set */
 	/*
-	 * If the plan was read from a file (plans/plan-file.h), points to the
-	 * plan's literals in `file`. NULL: the literals are in `literals`.
+	 * The literals of a plan are the bytes of the sent pack that are stored
+	 * in the plan itself. (All other bytes are ranges of existing packs.)
+	 * If the plan was read from a file (plans/plan-file.h), `stored` points
+	 * to the literals in `file`. NULL: the literals are in the field
+	 * `literals`.
 	 */
 	const uint8_t *stored;
 	/*

@@ -58,8 +58,10 @@ struct kept_delta {
 	 * The age of the base when the row was written: the number of
 	 * first-parent commits between HEAD and the commit that has the base.
 	 * 0: the row is a whole copy, or a delta that a repack copied from an
-	 * old pack. The new pack lacks this delta, because the target is in
-	 * HEAD's tree and the base is not.
+	 * old pack. The repack could not store this delta in its new pack: the
+	 * target is in the tip island (the objects that clones of depth 1 get,
+	 * see islands/islands.h), and the base is not. A pack stores no object
+	 * of the tip island as a delta of an object outside of it.
 	 */
 	uint32_t step;
 	/*

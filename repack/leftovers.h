@@ -37,15 +37,19 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
 		  bool loose, struct error *err);
 
 /*
- * List the objects for a cruft pack: loose objects, and objects of packs that
- * `parts` includes. An object is left out if a pack that stays also has it.
- * `parts` has one entry for each pack of the snapshot.
+ * List the objects for a cruft pack: loose objects, and objects of the packs
+ * that `parts` includes. `parts` has one entry for each pack of the snapshot. A
+ * pack that is not included is treated as a pack that stays. An object is not
+ * listed if such a pack also has it.
  *
- * Packs that are not included are treated as packs that stay. Their objects
- * count as reached, so the search from recent objects does not go beyond them.
- * Objects that the job's options leave out are not written, but the search from
- * recent objects goes through them. The job must be empty before the call.
- * Returns 0 or a negative error code. The caller releases *u in any case.
+ * Listed objects that `expiry` keeps are marked, as by unreachable_keep():
+ * recent objects, and all objects that recent objects reach. The search for the
+ * latter does not go beyond objects of packs that stay, because these count as
+ * reached. Objects that the job's options leave out are not written, but the
+ * search goes through them.
+ *
+ * The job must be empty before the call. Returns 0 or a negative error code.
+ * The caller releases *u in any case.
  */
 int leftovers_list_cruft(struct unreachable *u, struct pack_job *job,
 			 const enum rollup_part *parts, int64_t expiry,

@@ -99,7 +99,9 @@ void unreachable_release(struct unreachable *u);
  * Mark the listed objects that are kept: objects whose time is later than
  * `expiry`, objects that gc.recentObjectsHook names, and all objects that these
  * reach. `expiry` is in seconds since 1970 (approxidate_parse_expiry()). 0
- * keeps all listed objects. INT64_MAX keeps no object because of its time.
+ * keeps all listed objects. INT64_MAX: the times do not matter, and only the
+ * objects that gc.recentObjectsHook names, and the objects that these reach,
+ * are kept.
  *
  * To find the objects that are reached, the function also follows unreachable
  * objects of alternates, which are not listed. Missing objects are skipped. A

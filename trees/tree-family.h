@@ -120,11 +120,12 @@ struct tree_family_reader *tree_family_reader_new(struct objspace *space,
 void tree_family_reader_free(struct tree_family_reader *reader);
 
 /*
- * Reads the families whose heads have the indexes [first, last) in
- * families->heads. Returns 0, ERR_NOMEM, or the nonzero value that `fn`
- * returned. If a tree cannot be read, returns ERR_MISSING or ERR_CORRUPT. The
- * message is then "not a tree object", "malformed tree", or the message of
- * objspace_read().
+ * A family is a tree, the trees that are stored as deltas of it, the deltas of
+ * these, and so on. The first tree is called the head of the family. Reads the
+ * families whose heads have the indexes [first, last) in families->heads.
+ * Returns 0, ERR_NOMEM, or the nonzero value that `fn` returned. If a tree
+ * cannot be read, returns ERR_MISSING or ERR_CORRUPT. The message is then "not
+ * a tree object", "malformed tree", or the message of objspace_read().
  */
 int tree_family_reader_run(struct tree_family_reader *reader,
 			   const struct tree_families *families, size_t first,

@@ -90,10 +90,11 @@ void treediff_shared_release(struct treediff_shared *shared);
 struct treediff;
 
 /*
- * Makes the working memory of tree diffs. `shared` records the listed trees, so
- * that a list may leave out trees that the lists of earlier commits have; NULL:
- * no tree is left out. *options is borrowed for the call. Returns NULL if
- * memory runs out.
+ * Makes the working memory of tree diffs. Each tree diff makes a list of the
+ * new trees and blobs of one commit. `shared` records which trees were listed.
+ * With `shared`, the list of a commit leaves out trees that the list of an
+ * earlier commit has. NULL: such trees are not left out. *options is borrowed
+ * for the call. Returns NULL if memory runs out.
  */
 struct treediff *treediff_new(struct objspace *space,
 			      struct treediff_shared *shared,
@@ -154,11 +155,16 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  * tree does not have at the same path. Only directories that differ are read,
  * and only entries that differ are looked up.
  *
- * An object may be in both trees at different paths. A file that was copied to
- * a second path counts as new. A file that was moved does not: the new tree
- * lacks its old path, so old->seen has the file. Use tree_changes_find() for
- * trees that differ in few entries. The function gives up if the new tree has a
- * directory at a path where the old tree has none.
+ * An object may be in both trees at different paths. If a file was copied to a
+ * second path, its object counts as new, although the old tree has the object.
+ * If a file was moved, its object is reported in two places: in `found`,
+ * because its path is new; and in old->seen, because the new tree lacks its old
+ * path. The caller can leave out objects that are in old->seen, so that the
+ * object does not count as new.
+ *
+ * Use tree_changes_find() for trees that differ in few entries. The function
+ * gives up if the new tree has a directory at a path where the old tree has
+ * none.
  */
 
 /*
