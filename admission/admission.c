@@ -219,9 +219,12 @@ static unsigned look_ahead(const struct admission_pass *pass)
 }
 
 /*
- * Wait for the first token, `limit` nanoseconds at most. Returns 0 if the
- * request may work. Otherwise the ticket was removed: returns ERR_DENIED after
- * `limit`, or the negative result of listener->tell().
+ * Wait until the request is admitted, `limit` nanoseconds at most. An admitted
+ * request has a token (the permission for one thread to work), or its work
+ * needs no token. Returns 0 if the request is admitted, so that its work can
+ * begin. Otherwise the ticket (the entry of the request in the queue) was
+ * removed: returns ERR_DENIED after `limit`, or the negative result of
+ * listener->tell().
  */
 static int await(struct admission_pass *pass, uint64_t limit,
 		 const struct admission_listener *listener, struct error *err)

@@ -177,9 +177,12 @@ static void charge(struct admission_queue *q, struct admission_ticket *t,
 }
 
 /*
- * Ends the turn of a running ticket. Adds the time of the turn, multiplied by
- * the number of tokens (at least 1), to the service that the ticket's accounts
- * have had. This replaces the estimated price. Does nothing for a push.
+ * Ends the turn of a running ticket. The ticket has two accounts: of its
+ * network, and of its principal (user or address) in this network. An account
+ * has the sum of the time that was used. When the turn began, an estimate was
+ * added to both accounts. This function subtracts the estimate (t->charged_us),
+ * and adds the time that the turn took, multiplied by the number of tokens
+ * (threads that may work; at least 1). Does nothing for a push.
  */
 static void settle(struct admission_queue *q, struct admission_ticket *t,
 		   uint64_t now_ns)

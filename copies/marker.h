@@ -21,16 +21,18 @@ struct stored_origin {
 void stored_origin_release(struct stored_origin *origin);
 
 /*
- * Appends the text of the file "store". Returns 0, ERR_INVALID if a text has
- * control characters or is longer than GENERATION_TEXT_MAX, or ERR_NOMEM.
+ * Appends the content of the file "store" in a cache directory. This file says
+ * which store the cache belongs to. Returns 0, ERR_INVALID if a field of
+ * *origin has control characters or is longer than GENERATION_TEXT_MAX, or
+ * ERR_NOMEM.
  */
 int stored_origin_print(struct buf *out, const struct stored_origin *origin,
 			struct error *err);
 
 /*
- * Parses the text of the file "store". Returns 0 with *out owned by the caller,
- * ERR_CORRUPT if the text is malformed, or ERR_NOMEM. After an error, *out is
- * zeroed.
+ * Parses `text`, the content of the file "store" in a cache directory. Returns
+ * 0 with *out owned by the caller, ERR_CORRUPT if the text is malformed, or
+ * ERR_NOMEM. After an error, *out is zeroed.
  */
 int stored_origin_parse(struct stored_origin *out, const char *text, size_t len,
 			struct error *err);

@@ -334,10 +334,11 @@ static int find_origin(const char *dir, struct error *err)
 }
 
 /*
- * Splits the path `copy` at the "/repo/" in it; `at` points to the "repo/". The
- * part before "/repo/" is the cache directory, which is appended to *dir. The
- * part after it is the quoted name of the repository; the name is appended to
- * *name. Returns 0, 1 if that part is not a valid name, or ERR_NOMEM.
+ * Splits `copy`, the path of a local copy, at the "/repo/" in it; `at` points
+ * to the "repo/". The part before "/repo/" is the cache directory, which is
+ * appended to *dir. The part after "/repo/" is the quoted name of the
+ * repository. The name is appended to *name. Returns 0 on success, 1 if the
+ * part after "/repo/" is no valid quoted name, or ERR_NOMEM.
  */
 static int split_at(struct buf *dir, struct buf *name, const char *copy,
 		    const char *at, struct error *err)

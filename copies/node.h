@@ -61,9 +61,10 @@ int stored_node_open(struct stored_node **out, const char *dir,
 		     struct error *err);
 
 /*
- * Works like stored_node_open(), for a process that lives for one push. If the
- * directory has a relay, the relay sends most requests. Returns the codes of
- * stored_node_open().
+ * Works like stored_node_open(), for a process that lives for one push. A relay
+ * is a process that sends requests to the store for other processes
+ * (copies/relay.h). If the cache directory has the socket of a relay, the relay
+ * sends most requests of this process. Returns the codes of stored_node_open().
  */
 int stored_node_open_relayed(struct stored_node **out, const char *dir,
 			     struct error *err);

@@ -129,16 +129,18 @@ bool daemon_answer_end_later(struct daemon_answer *a, struct summary *summary,
 
 /*
  * Writes the record of a request to the log. The record is made from the
- * summary that daemon_answer_end_later() has taken over. `err` says why the
- * rest of the answer cannot be sent; NULL: all is sent.
+ * summary that daemon_answer_end_later() has taken over. `err`: NULL if the
+ * whole answer was sent, otherwise the reason why the rest of the answer cannot
+ * be sent.
  */
 void daemon_answer_record(struct daemon_answer *a, const struct error *err);
 
 /*
- * Called when the last byte of an answer was sent: writes the record, and ends
- * the use of the repository. Afterwards, *a can be used for the next answer to
- * the same client. `err` says why the rest of the answer cannot be sent; NULL:
- * all is sent.
+ * Called when an answer has ended: its last byte was sent, or the rest of the
+ * answer cannot be sent. Writes the record, and ends the use of the repository.
+ * Afterwards, *a can be used for the next answer to the same client. `err`:
+ * NULL if the whole answer was sent, otherwise the reason why the rest cannot
+ * be sent.
  */
 void daemon_answer_end(struct daemon_answer *a, const struct error *err);
 
@@ -198,7 +200,8 @@ void daemon_serve(const struct daemon_options *options,
 
 /*
  * Ends conn->request: writes its record, and ends the use of the repository.
- * `err` says why the rest of the answer cannot be sent; NULL: all is sent.
+ * `err`: NULL if the whole answer was sent, otherwise the reason why the rest
+ * cannot be sent.
  */
 void daemon_end_request(struct daemon_conn *conn, const struct error *err);
 

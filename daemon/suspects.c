@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of suspects in shared memory. An entry consists of atomic words and
- * has no lock: a worker that crashes would leave a lock locked. Only the master
- * adds entries.
+ * The list of suspects: repositories whose requests may crash workers. The list
+ * is in shared memory. An entry consists of atomic words and has no lock: a
+ * worker that crashes would leave a lock locked. Only the master adds entries.
  */
 #include <stdatomic.h>
 #include <stdbool.h>

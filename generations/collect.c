@@ -136,12 +136,12 @@ static bool ask_only(struct collection *c, uint64_t newest)
 }
 
 /*
- * Asks the store for its time. First writes the hint, and reads the
- * modification time of this file. This time comes from the same clock as the
- * times of other files. If the write fails, for example because the store is
- * full, takes the time from a response of the store. Such a time may come from
- * the clock of another machine. Returns 0, STORE_UNAVAILABLE, or a negative
- * error code.
+ * Asks the store for its time. First writes the hint, a small file with the
+ * number of the newest record, and asks the store for the modification time of
+ * the hint. This time comes from the same clock as the times of other files. If
+ * the write fails, for example because the store is full, takes the time from a
+ * response of the store. Such a time may come from the clock of another
+ * machine. Returns 0, STORE_UNAVAILABLE, or a negative error code.
  */
 static int ask_time(struct collection *c, const struct generation *newest)
 {
@@ -448,10 +448,15 @@ static int delete_files(struct collection *c)
 }
 
 /*
- * Retires records, and deletes files. To retire a record, a new file is written
- * in the place of the record. On a full store this can fail. Then files are
- * deleted first, and the remaining records are retired afterwards. This order
- * does no harm: nobody reads a record that is not live.
+ * Retires records, and deletes files. To retire a record is to replace it by a
+ * nearly empty one. Only records of generations that are not live are retired:
+ * such a generation has a successor that is older than the grace period.
+ *
+ * Replacing a record writes a new file, which can fail on a full store. In this
+ * case the files are deleted first, and the remaining records are retired
+ * afterwards. Until then, these records name files that do not exist any more.
+ * This does no harm, because nobody reads the record of a generation that is
+ * not live.
  */
 static int remove_all(struct collection *c)
 {

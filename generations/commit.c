@@ -432,10 +432,13 @@ static int look_at(struct commit *c)
 		return STORE_AMBIGUOUS;
 	if (c->found.is_retired)
 		/*
-		 * A retired record has no token. A record is retired only when
-		 * it is older than the grace of a garbage collection, and the
-		 * grace is longer than session_ns. So if none of our changes is
-		 * older than session_ns, this record is not ours.
+		 * A retired record has no content any more, and so no token
+		 * that says who made it. A garbage collection retires a record
+		 * only after a grace period, which is longer than session_ns.
+		 * So if this record were ours, session_ns would have passed
+		 * since the first upload of its changes. Therefore, if
+		 * session_ns has passed for none of the changes, another writer
+		 * has made the record.
 		 */
 		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
 	return memcmp(c->found.token, c->next.token, sizeof(c->next.token))
@@ -444,9 +447,12 @@ static int look_at(struct commit *c)
 }
 
 /*
- * Sends the put of the record, up to CREATE_TRIES times, until it is known
- * whether the record was made. Returns a value of generation_commit_result,
- * TAKEN, AGAIN, or a negative error code.
+ * Asks the store to create the record, up to CREATE_TRIES times, until it is
+ * known whether the record was made. Returns a value of
+ * generation_commit_result or a negative error code. Two more values are
+ * possible. TAKEN: another writer has made the record with this number. AGAIN:
+ * one of the changes is too old, so the record must be composed again without
+ * this change.
  */
 static int create(struct commit *c)
 {

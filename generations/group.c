@@ -281,10 +281,13 @@ static int queue(struct generation_group *group, struct waiting *w,
 	group->last = &w->next;
 	while (!w->is_answered) {
 		/*
-		 * Wait while another thread is the leader. If w->is_taken, an
-		 * earlier leader is still making the record of this change:
-		 * wait, too, and let a thread with an untaken change become the
-		 * next leader.
+		 * The leader is the thread that makes the next record, from the
+		 * changes of several threads. Wait in two cases:
+		 * - Another thread is the leader (group->is_led).
+		 * - An earlier leader has taken the change of this thread, and
+		 *   is still making the record with this change (w->is_taken).
+		 *   This thread then does not become the leader. The next
+		 *   leader is a thread whose change was not taken yet.
 		 */
 		if (group->is_led || w->is_taken) {
 			pthread_cond_wait(&group->changed, &group->lock);

@@ -270,9 +270,11 @@ struct generation_change {
 			struct error *err);
 	void *find_ctx;
 	/*
-	 * Maximum age of the uploads, in nanoseconds (> 0). If the uploads are
-	 * older, no request for the record is sent. The age is measured by both
-	 * clocks of the host.
+	 * Maximum time from the first upload of the change to the request for
+	 * the record (the file that lists the new generation), in nanoseconds
+	 * (> 0). After this time the request is not sent, because a garbage
+	 * collection may have deleted the uploaded files. The time is measured
+	 * by two clocks of the host: the monotonic clock and the time of day.
 	 */
 	uint64_t session_ns;
 };

@@ -51,9 +51,10 @@ int generation_file_prefix(struct buf *out, const char *repository,
 			   struct error *err);
 
 /*
- * Appends to *out the path of the repository that a hint belongs to. `name` is
- * a file name in the store. Returns 0, 1 if `name` is not the name of a hint,
- * or ERR_NOMEM.
+ * The hint of a repository is a file in the store with the number of a recent
+ * generation. If `name`, a file name in the store, is the name of a hint, this
+ * function appends to *out the path of the hint's repository. Returns 0 on
+ * success, 1 if `name` is not the name of a hint, or ERR_NOMEM.
  */
 int generation_hint_repository(struct buf *out, const char *name,
 			       struct error *err);

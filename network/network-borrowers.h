@@ -19,8 +19,9 @@ struct network_borrowers {
 	 * Called for each borrower that is no member. `git_dir` is the
 	 * borrower's path, without symlinks. `id` is the member whose objects
 	 * the borrower uses, or 0 if it uses the objects of the store. If the
-	 * borrower's list of alternates names several of them, `id` is for the
-	 * first. Returns 0; another value ends the search.
+	 * borrower's list of alternates names several repositories of the
+	 * network (members, the store), `id` is for the first of these. Returns
+	 * 0; another value ends the search.
 	 */
 	int (*found)(void *ctx, const char *git_dir, uint32_t id);
 	/*

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declarations of three files that network_repack() uses. network-heads.c
- * chooses the HEADs that the store's pack is optimised for. network-graph.c
- * keeps the commit-graphs. network-drop.c removes from members the objects that
- * the store has.
+ * Declarations of three files that network_repack() uses. A network consists of
+ * a store (an object pool) and its members: forks, which borrow objects from
+ * the store.
+ *
+ * network-heads.c chooses the HEADs that the store's pack is optimised for.
+ * network-graph.c keeps the commit-graphs. network-drop.c removes from members
+ * the objects that the store has.
  */
 #ifndef NETWORK_NETWORK_REPACK_PARTS_H
 #define NETWORK_NETWORK_REPACK_PARTS_H

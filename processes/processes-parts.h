@@ -83,8 +83,10 @@ void daemon_pool_replace(struct daemon_pool *pool);
 /* ---- relay.c */
 
 /*
- * Sends requests to the store for the children of the workers, until SIGTERM
- * and the end of all connections. Returns 0 or a negative error code.
+ * Runs the relay. This process sends requests to a store of files (for example
+ * a bucket) for other processes: the child processes of the workers, which
+ * receive pushes. The function ends when SIGTERM has arrived and all
+ * connections have ended. Returns 0 or a negative error code.
  */
 int relay_run(const struct daemon_options *options, struct error *err);
 

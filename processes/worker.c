@@ -341,8 +341,9 @@ static void resume(struct worker *w, struct daemon_conn *conn)
 }
 
 /*
- * Ends the answer of a connection, and the use of its repository. `err` says
- * why the rest of the answer cannot be sent; NULL: all is sent.
+ * Ends the answer of a connection, and the use of its repository. `err`: NULL
+ * if the whole answer was sent, otherwise the reason why the rest cannot be
+ * sent.
  */
 static void end_answer(struct worker *w, struct daemon_conn *conn,
 		       const struct error *err)

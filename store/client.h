@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An HTTP client. The client uses libcurl, which is loaded when the first
- * client is opened, so that other commands start faster. Connections are kept
- * and used again.
+ * An HTTP client. The client uses libcurl. This library is loaded when the
+ * first client is opened, so that commands without HTTP requests start faster.
+ * Connections are kept and used again.
  *
  * A client sends a request once. If there is no answer, the client reports
  * whether the request may have reached the server. The caller decides whether

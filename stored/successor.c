@@ -32,9 +32,11 @@ struct making {
 	struct generation_file *drops;
 	size_t drop_nr;
 	/*
-	 * Whether the base generation has no updates and exactly one table,
-	 * which has the refs of the directory. If so, the new generation keeps
-	 * this table.
+	 * Whether the new generation keeps the reftable of the base generation.
+	 * It does so if three facts hold: the base generation has exactly one
+	 * reftable; it has no updates of refs besides; and this reftable is
+	 * equal to the one in the directory how->dir, from which the new
+	 * generation is made.
 	 */
 	bool same_refs;
 	struct error *err;
@@ -182,8 +184,9 @@ static bool is_same(const struct generation_file *a,
 }
 
 /*
- * Returns whether the base generation has exactly one reftable and no updates,
- * and this reftable has the refs of the directory.
+ * Returns whether the base generation has exactly one reftable and no updates
+ * of refs, and this reftable is equal to the one in the directory how->dir,
+ * from which the new generation is made.
  */
 static bool has_same_refs(const struct making *m)
 {
