@@ -190,9 +190,10 @@ static bool has_dir(const char *path, const char *dir, size_t len)
 }
 
 /*
- * Append the directory of the stock Git to which our links lead, and a colon.
- * Appends nothing if the directory is in default_path, or if there are no
- * links.
+ * Our exec-path directory has links to the files of one stock Git. Append the
+ * directory of this stock Git's program, and a colon. Appends nothing if the
+ * directory is in default_path, or if the exec-path directory names no stock
+ * Git.
  */
 static int add_stock_dir(struct buf *out, struct error *err)
 {

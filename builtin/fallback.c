@@ -96,9 +96,11 @@ bool fallback_is_parent(const char *command)
 
 /*
  * Set s->trail to the value of GITREACH_TRAIL for the program to execute. The
- * value counts how many times gitreach has executed stock Git, and then lists
- * these processes and their executable files. This process is appended to the
- * parent's value. A parent's value that is not well-formed is left out.
+ * value shows whether gitreach and another Git execute each other in an endless
+ * loop. It begins with a number: how many times gitreach has executed stock
+ * Git, one inside the other. Then it lists the processes of gitreach that did
+ * so, and the executable files of these processes. This process is appended to
+ * the parent's value. A parent's value that is not well-formed is left out.
  */
 static int extend_trail(struct search *s, struct error *err)
 {

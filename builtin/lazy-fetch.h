@@ -55,8 +55,9 @@ int lazy_fetch_enable(struct odb *odb, struct builtin_env *env,
 
 /*
  * Set *provider to the callback that lazy_fetch_enable() would install, or to
- * NULL outside partial clones. *provider is valid until the command ends. A
- * command may use only one mode. Returns 0 or a negative error code.
+ * NULL outside partial clones. *provider is valid until the command ends. All
+ * calls of one command must pass the same `mode`. Returns 0 or a negative error
+ * code.
  */
 int lazy_fetch_provider(const struct odb_provider **provider,
 			struct builtin_env *env, enum lazy_fetch_mode mode,

@@ -12,8 +12,12 @@
  * tags, for clients that have no bundle yet. Its second bundle has only the
  * commits that the old list lacks, for clients that have the old bundles. A
  * client downloads only the bundles whose creationToken is higher than all
- * tokens that it knows. So the first bundle gets the highest token of the old
- * list, and the second bundle gets a higher one.
+ * tokens that it knows.
+ *
+ * The first bundle gets the highest token of the old list. A client that has
+ * the old bundles knows this token, so it does not download the first bundle.
+ * The second bundle gets a higher token, so such a client downloads the second
+ * bundle.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -90,12 +90,13 @@ void rev_parse_show_rev(struct rev_parse *rp, bool negate,
 			const struct oid *oid, const char *name);
 
 /*
- * Print a broken ref like a revision whose id is zero. The first `trim` bytes
- * of the name are left out.
+ * Print a broken ref. Without --symbolic-full-name and --abbrev-ref, print the
+ * ref like a revision whose id is zero. The first `trim` bytes of the name are
+ * left out.
  *
- * Exception: --symbolic-full-name or --abbrev-ref is given. Then only the name
- * of the ref is printed if its value is a zero id. For any other broken ref, a
- * warning is printed.
+ * With --symbolic-full-name or --abbrev-ref, there are two cases. If the value
+ * of the ref is an id of zeros, print the full name of the ref. Otherwise print
+ * only a warning.
  */
 void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
 

@@ -136,9 +136,10 @@ int http_reply_writev(void *ctx, struct iovec *iov, size_t nr,
 		      struct error *err);
 
 /*
- * Send the last `nr` spans of the body, and its end, with one write if they are
- * few. The signature is that of serve_io.writev_last. Returns 0 or a negative
- * error code.
+ * Send the last `nr` spans of the body. If the number of spans is small, the
+ * same write also sends the end of the body, such as HTTP's last chunk. If the
+ * number is large, http_reply_end() sends the end later. The signature is that
+ * of serve_io.writev_last. Returns 0 or a negative error code.
  */
 int http_reply_writev_last(void *ctx, struct iovec *iov, size_t nr,
 			   struct error *err);

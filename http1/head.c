@@ -113,8 +113,10 @@ static int decode(const char *bytes, size_t off)
 }
 
 /*
- * Returns whether all bytes of the path are valid. An encoded slash is refused:
- * a proxy may have checked the path as one component.
+ * Returns whether all bytes of the path are valid. An encoded slash ("%2f") is
+ * refused. A proxy in front may treat "a%2fb" as one component of the path,
+ * while this server would see the two components "a" and "b". A rule of the
+ * proxy for "a/b" would then not be applied.
  */
 static bool is_path(const char *bytes, size_t off, size_t end)
 {

@@ -17,9 +17,11 @@
  *	white space before a colon, name that is not a token       400
  *	two lengths, a length that is not digits only              400
  *	a length and chunks, or chunks in HTTP/1.0                 400
- *	no Host in HTTP/1.1, two Hosts, a Host with other bytes    400
+ *	no Host in HTTP/1.1, two Hosts                             400
+ *	a Host with a byte that no host or port may contain        400
  *	a target that is neither "/..." nor "http://host/..."      400
- *	"%2f", "%00" or another control byte in the path           400
+ *	a slash written as "%2f" in the path                       400
+ *	a control byte in the path, as such or encoded ("%00")     400
  *	target longer than the limit                               414
  *	Expect other than "100-continue"                           417
  *	head longer than the limit, or with too many fields        431

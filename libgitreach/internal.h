@@ -136,10 +136,12 @@ struct gitreach_repo {
 	pthread_mutex_t lock;   /* guards `refs` */
 	struct refs *refs;      /* owned */
 	/*
-	 * Numbers for the objects that have no bit in the bitmap index. All
-	 * sets of this repository share these numbers. A walk (struct walk) has
-	 * its own numbers: a packed object has the same number in both, but a
-	 * loose object may not. The struct has its own lock.
+	 * Numbers objects, so that sets can also have objects that have no bit
+	 * in the bitmap index. All sets of this repository share these numbers.
+	 * A walk (struct walk) has an objspace of its own. Usually a packed
+	 * object has the same number in both, but a loose object may have two
+	 * different numbers. An objspace has a lock of its own, so `lock` need
+	 * not be held.
 	 */
 	struct objspace space;
 };

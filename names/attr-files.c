@@ -273,9 +273,11 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 
 /*
  * Compares directories by path, so that a directory comes before its
- * subdirectories. A directory may be listed again, with the id of its
- * .gitattributes file. The item with this id comes last. Returns a negative
- * number if *a comes first, 0 if both are equal, or a positive number.
+ * subdirectories. The list may have two items for a directory: one for the
+ * .gitattributes file in the work tree, and one with the id of the
+ * .gitattributes file in the index. Of these two, the item with the id comes
+ * last, because it is used only if the work tree lacks the file. Returns a
+ * negative number if *a comes first, 0 if both are equal, or a positive number.
  */
 static int by_path(const void *a, const void *b)
 {

@@ -88,10 +88,12 @@ struct pathspec_place {
 int pathspec_place_env(struct pathspec_place *place, struct error *err);
 
 /*
- * Parses patterns. An empty list chooses no path; a list of excluding patterns
- * chooses all other paths. Returns 0 or an error code: ERR_INVALID with Git's
- * message, ERR_UNSUPPORTED for magic that is not supported here, or ERR_NOMEM.
- * After an error, *ps is empty.
+ * Parses patterns. If all patterns are excluding ones, the pathspec chooses all
+ * other paths. If there are no patterns (`nr` is 0), the pathspec chooses no
+ * path. In commands of Git, no pathspec means all paths: a caller must handle
+ * this case itself. Returns 0 or an error code: ERR_INVALID with Git's message,
+ * ERR_UNSUPPORTED for magic that is not supported here, or ERR_NOMEM. After an
+ * error, *ps is empty.
  */
 int pathspec_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		   const struct pathspec_place *place, struct error *err);

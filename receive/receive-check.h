@@ -37,11 +37,16 @@ int receive_check_connected(struct receive *r,
 int receive_check_hidden(struct receive *r, struct error *err);
 
 /*
- * Find commands on symbolic refs whose target another command changes. If the
- * two commands have the same old value and the same new value, the command on
- * the symbolic ref gets the flag is_alias and is not executed. Otherwise both
- * commands are refused. Commands on symbolic refs that cannot be followed to
- * their end are also refused, for instance refs to "refs/../x" and loops.
+ * Find pairs of commands in which one command changes a symbolic ref, and the
+ * other command changes the ref that this symbolic ref points to. If both
+ * commands have the same old value and the same new value, the command on the
+ * symbolic ref gets the flag is_alias and is not executed. Otherwise both
+ * commands are refused.
+ *
+ * A command on a symbolic ref is also refused if the symbolic ref cannot be
+ * followed to its end. For instance, it points to "refs/../x", or several
+ * symbolic refs point to each other in a circle.
+ *
  * Returns 0 or a negative error code.
  */
 int receive_check_aliases(struct receive *r, struct error *err);

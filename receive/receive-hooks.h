@@ -13,9 +13,13 @@
  *	post-receive                    commands that were executed
  *	post-update <ref>...            nothing
  *
- * If the push has a target (struct receive_target), the hooks update,
+ * The quarantine is a temporary directory with the objects of the push. Usually
+ * the objects are moved from the quarantine into the repository after
+ * pre-receive. But if the repository is a local copy of a repository in a
+ * store, the push stores its objects in the store (struct receive_target). The
+ * objects then stay in the quarantine, and the hooks update,
  * reference-transaction and proc-receive can read the quarantine too. For
- * post-receive and post-update, there are two cases:
+ * post-receive and post-update of such a push, there are two cases:
  *
  * - If the push is signed or the repository lacks the objects, the quarantine
  *   is an alternate of the repository, and is removed after these hooks.

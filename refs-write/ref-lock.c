@@ -109,10 +109,12 @@ static int reject_among(struct ref_transaction *tx, const struct ref_item *item,
 }
 
 /*
- * Rejects updates of the transaction until no name conflicts with the name of
- * `item`. With refs in files, `item` is rejected. With refs in reftables, of
- * two updates that conflict, the one that was queued first is rejected. Returns
- * 0 (also if updates are rejected) or a negative error code.
+ * Finds updates of the same transaction whose names conflict with the name of
+ * `item`. Of two updates that conflict, one is rejected. If refs are stored in
+ * files, this is the update of `item`. If refs are stored in reftables, this is
+ * the update that was queued first. The search ends when no conflict is left,
+ * or when the update of `item` is rejected. Returns 0 (also if updates are
+ * rejected) or a negative error code.
  */
 static int check_among(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)
@@ -254,10 +256,15 @@ static int recheck_head(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * For a change of a symbolic ref itself: sets item->old_oid to the id that the
- * symbolic ref leads to, if there is one. Returns 0 or a negative error code:
- * ERR_IO if the id cannot be read and the change expects an old value. If the
- * change expects none, or if the symbolic ref leads to an id of zeros, returns
- * 0 without an id.
+ * symbolic ref leads to, if there is one.
+ *
+ * The symbolic ref may lead to a broken ref, whose id cannot be read. If the
+ * change expects an old value, the update is then rejected. Two cases are no
+ * errors, and leave item->old_oid as it is: the change expects no old value, or
+ * the value of the broken ref is an id of zeros.
+ *
+ * Returns 0 (also if the update is rejected and the transaction continues
+ * without it) or a negative error code.
  */
 static int resolve_old(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)

@@ -320,9 +320,10 @@ struct refs_iter {
 };
 
 /*
- * Returns ERR_CORRUPT if the visit is strict and the packed ref sorts before
- * the previous one, because a binary search may miss such a ref, or if the ref
- * is not below "refs/". Otherwise returns 0.
+ * Checks a packed ref; called only in strict visits. Returns ERR_CORRUPT in two
+ * cases: the ref is not below "refs/", or the ref sorts before the previous
+ * one. (A binary search may not find a ref in the wrong place.) Otherwise
+ * returns 0.
  *
  * A strict visit of all refs starts at the first record of the file instead of
  * at "refs/". So the visit also finds a damaged name that is not below "refs/".

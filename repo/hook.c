@@ -487,10 +487,11 @@ static int start(const struct starter *s, size_t nr, const char *name,
 /*
  * Runs a configured hook. As in Git, a command without characters that are
  * special to a shell is run as a program. Any other command is run as: sh -c
- * '<command> "$@"' <command> <args>. If the hook has no arguments, "$@" is
- * left out: in the script 'check; "$@"', an empty "$@" gives the exit code 0
- * even if the check fails. Returns the result of the callback `run`, or
- * ERR_NOMEM.
+ * '<command> "$@"' <command> <args>. If the hook has no arguments, "$@" is not
+ * appended. The reason: if the command is 'check;', the shell would run an
+ * empty "$@" after `check`. The exit code of an empty command is 0, so the hook
+ * would succeed even if `check` fails. Returns the result of the callback
+ * `run`, or ERR_NOMEM.
  */
 static int start_command(const struct starter *s, const char *command,
 			 struct error *err)

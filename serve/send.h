@@ -22,8 +22,10 @@ int send_pack(struct request *req, struct error *err);
  * negative error code.
  *
  * If the client accepts URIs, blobs or a published pack may be left out of the
- * pack. The section "packfile-uris" then comes first, and progress is dropped
- * until the objects are found.
+ * pack. The section "packfile-uris" then comes before the section "packfile".
+ * The section "packfile-uris" is written when the server has found all objects
+ * to send. Progress can be sent only inside the section "packfile", so progress
+ * of the search for objects is dropped.
  */
 int send_pack_section(struct request *req, struct error *err);
 

@@ -48,8 +48,9 @@
 
 /*
  * Returns the permissions that a file or directory should have. `mode` has the
- * permissions that remain after the umask. `share` is a mode that contains the
- * value of SYS_SHARE() or SYS_SHARE_EXACT(); its permission bits are ignored.
+ * permissions that remain after the umask. The upper bits of `share` are the
+ * value of SYS_SHARE() or SYS_SHARE_EXACT() (see the picture at the top of this
+ * file). The lower 12 bits of `share` are ignored.
  */
 unsigned sys_share_mode(unsigned mode, unsigned share, bool is_dir);
 

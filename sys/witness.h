@@ -34,6 +34,7 @@
 
 #include "base/error.h"
 
+/* What must stay the same, so that sys_witness_holds() returns true. */
 enum sys_witness_kind {
 	/*
 	 * The file must not change. In a directory, no name may be added or
@@ -46,11 +47,13 @@ enum sys_witness_kind {
 	 */
 	SYS_WITNESS_IDENTITY,
 	/*
-	 * No name may be added to or removed from a directory. Call
-	 * sys_witness_add() before the directory is read. In contrast to
-	 * SYS_WITNESS_CONTENT, the directory may have changed shortly before
-	 * sys_witness_init(). In this case, its files are compared by name,
-	 * inode and attributes.
+	 * The names in a directory must stay the same: none is added or
+	 * removed. Call sys_witness_add() before the directory is read.
+	 *
+	 * In contrast to SYS_WITNESS_CONTENT, this kind can be used for a
+	 * directory that has changed shortly before sys_witness_init(). The
+	 * names, inodes and attributes of the files in such a directory are
+	 * noted, and are compared later.
 	 */
 	SYS_WITNESS_LISTING,
 };

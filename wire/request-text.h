@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fetch as one line of text, for the log of requests. The line has everything
- * that determines the content of the pack. `git bitmap explain
- * --request=<text>` reads the text and answers the fetch again.
+ * A fetch as one line of text, for the log of requests. If no ids are left out,
+ * the line has everything that determines the content of the pack. `git bitmap
+ * explain --request=<text>` reads the text and answers the fetch again.
  *
  *	want=<id>,<id>,+498 have=<id> shallow=<id> thin ofs-delta include-tag
  *	filter=blob:none
  *
  * Each word appears at most once, and an empty list has no word. The filter is
  * the last word and goes to the end of the text, because a path in a filter may
- * contain spaces. "+498" says how many further ids were left out.
+ * contain spaces. A long list is shortened: "+498" at its end says that 498
+ * further ids were left out.
  */
 #ifndef WIRE_REQUEST_TEXT_H
 #define WIRE_REQUEST_TEXT_H

@@ -9,8 +9,10 @@
  *
  * Pack data is not copied for framing. One gathered write sends the headers and
  * the caller's spans. For data in a file, each header is written before its
- * part of the file. For data of a pinned pack, the output makes the headers
- * (struct serve_span in wire/io.h).
+ * part of the file. A pinned pack stays open and mapped until the response was
+ * sent. For data of such a pack, this module makes no headers: the code that
+ * sends the bytes to the client later also makes the headers (struct serve_span
+ * in wire/io.h).
  *
  * Several threads may send progress while one thread sends data. Packets never
  * interleave.
