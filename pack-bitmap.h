@@ -53,15 +53,20 @@ struct pack_bitmap {
 };
 
 /*
- * Opens the bitmap index of the snapshot. Multi-pack-indexes are tried first,
- * then packs; the first one with a bitmap index is used. An index that has
- * bitmaps is preferred to an empty one.
+ * Opens the bitmap index of the snapshot. Bitmap indexes of multi-pack-indexes
+ * are tried first, then those of packs. The first bitmap index that has bitmaps
+ * of commits is used. If there is none, but there is a bitmap index without
+ * bitmaps of commits, this one is used.
  *
- * Returns 1 with *out owned by the caller. If an unusable index of a
- * multi-pack-index was skipped, *err has a warning for the user. Returns 0 with
- * *out NULL if there is no bitmap index. Returns a negative error code if the
- * index is unusable (malformed, or of another pack). *out is then NULL, and the
- * caller warns and walks instead.
+ * A bitmap index is unusable if it is malformed or belongs to another pack. An
+ * unusable index of a multi-pack-index is skipped. An unusable index of a pack
+ * ends the search with an error.
+ *
+ * Returns 1 with *out owned by the caller. If an index of a multi-pack-index
+ * was skipped, *err then has a warning for the user. Returns 0 with *out NULL
+ * if there is no bitmap index. Returns a negative error code if the search
+ * ended with an error, or if an index was skipped and no other index was found.
+ * *out is then NULL, and the caller warns and walks instead.
  *
  * The cost does not depend on the size of the pack. Damage on disk is not
  * detected here; see pack_bitmap_prove().
@@ -323,9 +328,10 @@ struct pack_bitmap_write {
 	const struct bitmap_space *space;
 	/*
 	 * For a layer of a chain: the bitmap index of the layers below it, or
-	 * of the layers that are merged into it. Each bit stands for the same
-	 * object as in the new index. Its bitmaps are ORed into new ones, so
-	 * older history is not read.
+	 * of the layers that are merged into it. In `below` and in the index
+	 * that is written, a bit of the same number stands for the same object.
+	 * The bitmaps of `below` are combined by OR into the new bitmaps. So
+	 * the history that `below` covers is not read again.
 	 */
 	const struct pack_bitmap *below;
 	/* indexed by bit_pos: the object's position in the .idx */

@@ -264,9 +264,12 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 	if (ret <= 0)
 		return ret;
 	/*
-	 * Even the lowest density exceeds the budget, because wanted tips use
-	 * it up. With a configured budget, build the least dense selection;
-	 * otherwise build the plain one.
+	 * Even the lowest density exceeds the budget, because the bitmaps of
+	 * wanted tips use it up. These bitmaps are made even if they exceed the
+	 * budget. If a budget is configured, build the lowest density, to stay
+	 * as near to the budget as possible. Otherwise build the plain
+	 * selection (bitmap/select.h), which has bitmaps at fixed distances, as
+	 * dense as those of stock Git.
 	 */
 	return build(s, out, s->in->budget_words ? 1 : SELECT_PLAIN);
 }

@@ -138,9 +138,10 @@ int bitmap_choose(struct bitmap_build_result *out,
 
 struct bitmap_update_input {
 	/*
-	 * borrowed: the older index; NULL for a layer. A pseudo-merge with a
-	 * commit that is not a tip any more is removed from *previous. If the
-	 * field `pseudo_merges` is false, all pseudo-merges are removed.
+	 * Borrowed: the older index; NULL for a layer. The update changes
+	 * *previous: it removes each pseudo-merge that has a commit which is
+	 * not a tip any more. If the field `pseudo_merges` of this struct is
+	 * false, the update removes all pseudo-merges from *previous.
 	 */
 	struct bitmap_previous *previous;
 	/* for a layer: the bitmap file of the layers below */

@@ -110,7 +110,11 @@ int bitmap_fill_tips(struct bitmap_fill *fill, const struct walk_tips *tips,
 struct bitmap_side;
 
 /*
- * Begins to add the closure of tips. The tips are borrowed until
+ * Begins to add the closure of `tips` (all objects that they reach) to the set
+ * of `fill`. `tips` are the haves or the wants of the query. The new side *out
+ * has the state of this work; bitmap_side_walk() does the first part of it.
+ * Objects of the closure that are not indexed are also appended to *others,
+ * unless `others` is NULL. `tips` and `others` are borrowed until
  * bitmap_side_free(). The caller frees *out. Returns 0 or a negative error
  * code.
  */
@@ -216,19 +220,21 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
  */
 
 /*
- * Finds indexed commits that reach no object of `set` (indexed by bit_pos), and
- * appends them to *bounds. All appended commits are parsed. Returns 0, or a
- * negative error code with some commits appended. ERR_CORRUPT means a broken
- * bitmap.
+ * `set` (indexed by bit_pos) has the indexed objects that a search looks for.
+ * The search walks from `wants`. This function finds indexed commits that reach
+ * no object of `set`, and appends them to *bounds. The search can stop at these
+ * commits. All appended commits are parsed. Returns 0, or a negative error code
+ * with some commits appended. ERR_CORRUPT means a broken bitmap.
  *
  * A commit is appended if it has a bitmap without any object of the set, and no
  * other appended commit reaches it. Commits without a bitmap are not
  * considered.
  *
- * If the set is empty, the index has none of the objects that are searched for.
- * The index is closed under reachability, so no indexed commit reaches one of
- * these objects. In this case, the first indexed commits on all paths from
- * `wants` are appended.
+ * If the set is empty, the search looks only for objects that are not indexed.
+ * No indexed commit reaches such an object, because the index has all objects
+ * that its commits reach. In this case, the search can stop at any indexed
+ * commit. So the function walks from `wants`, and appends the first indexed
+ * commit on each path.
  *
  * With an empty set, the cost is that of walking these paths. Otherwise the
  * cost is that of decoding each bitmap whose commit no appended commit reaches.

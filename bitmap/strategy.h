@@ -6,13 +6,14 @@
  * Most of the cost, with or without the index, is that of comparing trees. A
  * walk compares the trees of all commits that are wanted and not uninteresting,
  * and reads the trees of the boundary. A query of the index compares the trees
- * of wanted commits without a bitmap, and of the haves' commits on the way to
- * bitmaps.
+ * of two kinds of commits: wanted commits that no bitmap contains, and the
+ * commits on the way from the haves back to the nearest commits with bitmaps.
  *
- * Walking only commits, without trees, is cheap. It shows for how many commits
- * trees must be compared if the index is used, and for how many if it is not
- * used. So the commits of wants and haves are walked by turns until the cheaper
- * way is known. Little of this work is wasted.
+ * Walking only commits, without trees, is cheap. Such a walk shows two numbers:
+ * for how many commits trees must be compared if the index is used, and for how
+ * many if it is not used. So, to choose, the commits of the wants and those of
+ * the haves are walked by turns until the cheaper way is known. Little of this
+ * work is wasted.
  *
  * If a filter omits trees and blobs, a walk reads only commits. Then measuring
  * the cost of the walk already gives the walk's result.

@@ -416,11 +416,14 @@ static int sort_by_path(struct delta_order *order,
 }
 
 /*
+ * A pass of the delta search may turn candidates (its targets) into deltas.
  * Keep some candidates from being targets of this pass: each delta whose base
- * is in another segment, and the other objects of its delta chain. The depth of
- * such a delta must not change while its segment is searched. It would grow if
- * the thread that searches the other segment turned an object of the chain into
- * a delta. There are few such chains. Returns 0 or ERR_NOMEM.
+ * is in another segment, and all bases of its delta chain, up to the object
+ * that is stored whole. The segments are searched by different threads at the
+ * same time. If another thread turned an object of the chain into a delta, the
+ * chain would become longer, and the depth of the first delta would grow. But
+ * this depth must not change while the segment of this delta is searched. There
+ * are few such chains. Returns 0 or ERR_NOMEM.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

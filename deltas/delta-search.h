@@ -12,15 +12,16 @@
  * Candidates are sorted by these keys (compare git-pack-objects(1)):
  * - type;
  * - name hash;
- * - external items first, then objects of the tip island, then other objects;
+ * - external items first, then objects of the tip island (trees and blobs of
+ *   clones of depth 1, islands/islands.h), then other objects;
  * - objects in more islands first;
  * - size, the largest first.
  *
  * Two objects of one pack are not compared, because the search that made the
  * pack has compared them. The exception is an object whose stored base an
- * island forbids (`retry`). A candidate that may not be paired with any object
- * of its window is not even read. So the cost of a search depends on the number
- * of new objects.
+ * island forbids (`retry`). If these rules forbid to compare a candidate with
+ * any object of its window, the candidate is not even read. So the cost of a
+ * search depends on the number of new objects.
  *
  * Items may have path groups (object/path-group.h) in the field path_hash. With
  * PATH_GROUP_COMPONENTS, the path group replaces the name hash as a key. With

@@ -160,11 +160,12 @@ static bool may_be_base(unsigned base, unsigned target)
 }
 
 /*
- * Remove old objects from the window until there is room for a candidate. If
- * the candidate's part has too many objects, its oldest object is removed.
- * Objects of other parts stay, because candidates of these parts need them as
- * bases. If the memory limit is exceeded, the oldest objects of any part are
- * removed.
+ * Remove old objects from the window until there is room for a candidate. The
+ * window is divided into parts, by the layer and the tip island of objects (see
+ * PART_NR). `part` is the part of the candidate. If this part has too many
+ * objects, its oldest object is removed. Objects of other parts stay, because
+ * candidates of these parts need them as bases. If the memory limit is
+ * exceeded, the oldest objects of any part are removed.
  */
 static void make_room(struct delta_window *w, unsigned part, uint64_t size)
 {

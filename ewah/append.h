@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal to the ewah room: appending to a bitmap whose memory is reserved.
+ * Internal to the directory ewah/: appends to a bitmap whose memory is
+ * reserved.
  *
  * A caller first reserves the memory, then appends, and finally sets e->bits.
  * An appended run or literal takes at most one word. Starting an empty bitmap

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Internal to the ewah room: counts the set bits of arrays of words. Uses the
- * processor's POPCNT instruction if there is one.
+ * Internal to the directory ewah/: counts the set bits of arrays of words. Uses
+ * the processor's POPCNT instruction if there is one.
  */
 #ifndef EWAH_POPCOUNT_H
 #define EWAH_POPCOUNT_H

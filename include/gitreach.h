@@ -265,9 +265,9 @@ struct gitreach_object_info {
 };
 
 /*
- * Describe an object without reading its content. The caller sets out->size.
- * Returns GITREACH_MISSING if there is no such object. Cost: a look-up, and
- * reading the headers of its delta chain.
+ * Describe an object without reading its content. Before the call, the caller
+ * sets out->size to sizeof(*out). Returns GITREACH_MISSING if there is no such
+ * object. Cost: a look-up, and reading the headers of its delta chain.
  */
 GITREACH_API int gitreach_object_info(struct gitreach_object_info *out,
 				      const gitreach_repo *repo,
@@ -336,9 +336,10 @@ enum gitreach_query_option {
 	 * 1: the result may contain some objects that the haves reach, if
 	 * excluding them would be expensive. With bitmaps, these are objects
 	 * that the haves reach only by commits that the wants do not reach.
-	 * With walking, these are trees and blobs that older commits have, but
-	 * not the commits at which the walk stops, as in `git rev-list
-	 * --objects`. 0, the default: exact.
+	 * With walking, the walk stops at boundary commits, and only the trees
+	 * and blobs of these commits are excluded. So the result may contain
+	 * trees and blobs that only older ancestors of the boundary commits
+	 * have, as in `git rev-list --objects`. 0, the default: exact.
 	 */
 	GITREACH_INEXACT = 4,
 	/*
@@ -562,8 +563,8 @@ struct gitreach_explanation {
 };
 
 /*
- * Explain how a set was found. The caller sets out->size; the function sets all
- * other members. Cost: constant.
+ * Explain how a set was found. Before the call, the caller sets out->size to
+ * sizeof(*out). The function sets all other members. Cost: constant.
  */
 GITREACH_API int gitreach_set_explain(struct gitreach_explanation *out,
 				      const gitreach_set *set,
@@ -686,8 +687,9 @@ GITREACH_API int gitreach_bitmap_write(
 enum gitreach_pack_flag {
 	/*
 	 * Allow deltas against objects that are not in the pack, but that the
-	 * haves reach: the receiver has them. Allowed only for packs of
-	 * queries.
+	 * haves reach: the receiver has them. Allowed only in
+	 * gitreach_query_write_pack(), which makes the pack for the wants and
+	 * haves of a query.
 	 */
 	GITREACH_PACK_THIN = 1,
 	/*

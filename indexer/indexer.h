@@ -120,8 +120,10 @@ struct pack_indexer_hooks {
 };
 
 /*
- * Number of bytes of work that are allowed for each byte of a pack. Packs of
- * long histories need about 100. zlib alone can reach a factor of about 1000.
+ * The number of bytes that may be inflated, or made by applying deltas, for
+ * each byte of a pack. Packs of long histories need about 100. Inflating alone
+ * can make about 1000 bytes from one byte, since zlib compresses by at most
+ * about this factor.
  */
 #define PACK_INDEXER_WORK_FACTOR 1000
 

@@ -197,10 +197,12 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
  * and to the trees and blobs that are new in it. No trees are read, except
  * trees that references name directly, and the trees of `heads`.
  *
- * Clients also request each commit of `heads` by itself, with history and
- * without. So a head adds two islands: all objects that the commit reaches, and
- * all objects that its tree reaches. The objects of the second island are also
- * in the tip island. References must reach the heads.
+ * Clients also request each of the commits `heads` alone: as a clone with full
+ * history, and as a clone of depth 1. So each head adds two islands: all
+ * objects that the commit reaches, and all objects that its tree reaches (the
+ * trees and blobs of a clone of depth 1). The objects of the second island are
+ * also marked as objects of the tip island (islands_mark_tip()). Precondition:
+ * each head is reachable from a reference.
  *
  * In a partial clone, `promisor` is not NULL, and `found` is the result of
  * promisor_enumerate(), which has no lists. In this case the trees of all found
@@ -227,10 +229,12 @@ int islands_count(size_t *nr, struct walk *w, struct refs *refs,
 
 /*
  * Finds out to which layer of a pack (enum islands_layer) each object belongs,
- * and records the layer in islands->layers. Objects that commits do not reach
- * are in the last layer, except tags of commits. An example is a tree that only
- * a tag names. `found` is the result of walk_enumerate() for all references,
- * with keep_lists. Tags are read, trees are not.
+ * and records the layer in islands->layers. Objects that commits do not reach,
+ * such as a tree that only a tag names, are in the last layer. There is one
+ * exception: if a ref below refs/tags/ or refs/heads/ names a tag object, and
+ * the tag leads to a commit, the tag object gets the layer of this commit.
+ * `found` is the result of walk_enumerate() for all references, with
+ * keep_lists. Tags are read, trees are not.
  *
  * If HEAD names no object, no layers are recorded: islands_layer() then returns
  * the first layer for each object. Returns 0 or a negative error code. After an

@@ -71,9 +71,10 @@ static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 }
 
 /*
- * Choose the commits whose bitmaps the merged layer keeps. The commits stay in
- * the order of the files: ancestors before descendants. Returns 0, ERR_CORRUPT
- * or ERR_NOMEM.
+ * Choose the commits whose bitmaps the merged layer keeps. `rows` are the rows
+ * (bitmaps) of the layers that are merged, in the order of the bitmap files:
+ * the bitmap of an ancestor stands before those of its descendants. The chosen
+ * commits keep this order. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 static int choose_rows(struct making *m, const uint32_t *rows, size_t nr,
 		       size_t most, struct error *err)

@@ -60,9 +60,14 @@ void sha1_attack_sample(struct sha1_batch *batch, unsigned lane)
 	columns[(bit) < SHA1_LOW_NR ? (bit)                                    \
 				    : (bit)-SHA1_HIGH_FIRST + SHA1_LOW_NR]
 /*
- * MOVED() shifts a column to the right by this number of bits, or to the left
- * if the number is negative. After the shift, bit i is the bit that the
- * condition compares for K = SHA1_K_FIRST + i.
+ * A column has one bit (for example bit 4) of each message word from word
+ * SHA1_COLUMN_FIRST on. A condition compares such a bit of message word K+at
+ * with a bit of another word. K is the position of an attack's disturbance
+ * vector (object/sha1-vectors.h), and is SHA1_K_FIRST or more.
+ *
+ * MOVED() shifts a column to the right by DISTANCE(at) bits, or to the left if
+ * this number is negative. After the shift, bit i of the column is the bit of
+ * word K+at for K = SHA1_K_FIRST + i.
  */
 #define DISTANCE(at) (SHA1_K_FIRST + (at)-SHA1_COLUMN_FIRST)
 #define MOVED(at, bit)                                                         \
@@ -182,11 +187,20 @@ bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k)
 {
 	/*
-	 * If a word of the vector is zero, this step adds no new difference. A
-	 * working state is the result of the five steps before it. So after
-	 * five zero words in a row, the states of both blocks are equal. In a
-	 * vector of type II, the words K+4 to K+14 are zero; in type I, also K
-	 * to K+3. So the states are equal before the steps K+9 to K+15.
+	 * Choose a step before which both blocks of an attack have the same
+	 * working state.
+	 *
+	 * The attack's disturbance vector (object/sha1-vectors.h) has one word
+	 * for each step of SHA-1. If the word of a step is zero, the step adds
+	 * no new difference between the two blocks. The attack corrects each
+	 * difference in the five steps that follow. So the states are equal
+	 * before a step if the vector's words of the five steps before it are
+	 * zero.
+	 *
+	 * The words K+4 to K+14 are zero in all vectors. (In vectors of type I,
+	 * the words K to K+3 are zero, too.) So the states are equal before the
+	 * steps from K+9, which follows the words K+4 to K+8, to K+15, which
+	 * follows the words K+10 to K+14.
 	 */
 	unsigned step = (k + 12) / 4 * 4;
 	uint32_t difference[SHA1_STEP_NR];

@@ -115,10 +115,13 @@ bool sha1_attack_collides(const struct sha1_block *block,
 			  const uint32_t *difference, unsigned step);
 
 /*
- * Returns whether the block belongs to an attack with the vector of `family` at
- * position `k`. Calls sha1_attack_collides() with the differences of this
- * vector, and with a step before which both blocks of such an attack have the
- * same working state.
+ * Returns whether the block belongs to a collision attack with one disturbance
+ * vector: that of the family `family` with K = `k` (object/sha1-vectors.h). The
+ * two blocks of such an attack differ in words by the vector's differences, and
+ * have the same working state before some steps of SHA-1. This function passes
+ * these differences and one of these steps to sha1_attack_collides(). From the
+ * state before this step, that function computes the hash of the second block,
+ * and compares it with the hash of the block.
  */
 bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 		      unsigned k);

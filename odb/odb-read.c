@@ -264,9 +264,10 @@ static int try_entry(const struct wanted *w, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Tries to read the object from one pack. A spare reader does not try a copy
- * that was found damaged before, and returns ERR_MISSING for it. Returns 0 or
- * a negative error code.
+ * Tries to read the object from one pack. A spare reader is a second reader
+ * that reads another copy of a damaged delta base. A spare reader notes each
+ * copy that it finds damaged. If such a copy is requested again, it is not
+ * read, and the result is ERR_MISSING. Returns 0 or a negative error code.
  */
 static int try_packed(const struct wanted *w, struct pack *pack,
 		      uint32_t idx_pos, struct error *err)

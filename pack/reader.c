@@ -476,9 +476,10 @@ static void forget_error(struct error *err)
  * *node. If a delta fails, another copy of its result is used. On success
  * *node is the result of the last delta, pinned.
  *
- * `ret` is the result of find_base(). If `ret` is an error, the object at `at`
- * is damaged, and another copy of this object is the base. Returns 0 or a
- * negative error code.
+ * `ret` and `at` come from find_base(). `at` is the offset of the object at the
+ * start of the chain. If `ret` is 0, *node is this object, and it is the base
+ * of the first delta. If `ret` is an error, this object is damaged, and another
+ * copy of it is used as the base. Returns 0 or a negative error code.
  */
 static int climb(struct pack_reader *r, struct pack *pack, uint64_t at, int ret,
 		 struct base_cache_node **node, struct error *err)

@@ -123,12 +123,13 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 
 /*
  * Returns whether version->old, an older version, can be the base of a delta of
- * the newer version. The receiver must have the older version, or get it in a
- * copied run of stored entries (`sent`).
+ * the newer version. The receiver must have the older version, or get it with
+ * this pack in a run of stored entries that are copied as they are (`sent`).
  *
- * The older version cannot be the base if it is sent as an item. An item may
- * become a delta itself, and its base may be the newer version. Each version
- * would then be a delta of the other.
+ * An item is an object that is sent by itself, and not in such a run. If the
+ * older version is an item, it cannot be the base. The reason is that an item
+ * may become a delta itself: the older version may become a delta of the newer
+ * one. Each of the two would then be a delta of the other.
  */
 static bool has_base(const struct found_version *version,
 		     const struct found *found, const struct bitset *sent,

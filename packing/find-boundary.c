@@ -28,11 +28,14 @@ bool find_has_entries(const struct found *f, enum object_type type)
 }
 
 /*
- * Decides which boundary trees are read. Most boundary trees are also in the
- * wanted commits, so that reading them would not help. A boundary tree is read
+ * Decides which boundary trees (trees of boundary commits, which the receiver
+ * has) are read. They are read to find objects of the receiver that can be
+ * delta bases. Most boundary trees are unchanged in the wanted commits. Reading
+ * such a tree would not help, because it is not sent. A boundary tree is read
  * only if one of these holds:
  * - a tree is sent at its path;
- * - the tree itself is sent, from another path;
+ * - the tree itself is in the list of objects to send. The list is not exact:
+ *   the tree may have been added at another path, although the receiver has it;
  * - the newest wanted commits have no directory at its path: files may have
  *   moved out of it.
  */

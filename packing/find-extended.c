@@ -332,10 +332,14 @@ static int walk_new(struct extending *x, struct error *err)
 }
 
 /*
- * Search the history of the boundary commits for wants of the prepared answer
- * (a stored response) that were not reached yet. Such a want is found, for
- * example, if its branch was moved forward to another commit of the answer. At
- * most OLD_MAX commits are visited. Returns 0 or a negative error code.
+ * walk_new() has walked from the wants of the clone, and has stopped at
+ * boundary commits: commits that the prepared answer (a stored response)
+ * contains. The answer can be used only if the walk also reaches the wants of
+ * the answer that are not wants of the clone (x->unreached). So this function
+ * walks on from the boundary commits, until all of these wants are reached. A
+ * want that only this function finds is, for example, the old tip of a branch
+ * that was moved forward to another commit of the answer. At most OLD_MAX
+ * commits are visited. Returns 0 or a negative error code.
  */
 static int walk_old(struct extending *x, struct error *err)
 {

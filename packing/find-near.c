@@ -250,9 +250,12 @@ static void match_place(struct nearing *n, const struct prepared_place *place,
 }
 
 /*
- * Set found->packed to the objects of the prepared answer, and match them with
- * the changed objects. Returns 1 if this was done, 0 if the reverse index of
- * the pack is wrong, or ERR_NOMEM.
+ * Set found->packed to the objects of the prepared answer (a stored response to
+ * the request for another commit). Then find the changed objects among them,
+ * and set the field `bit` of each. A changed object (struct change) is at more
+ * or fewer paths in the wanted tree than in the tree of the prepared answer.
+ * Returns 1 if this was done, 0 if the reverse index of the pack is wrong, or
+ * ERR_NOMEM.
  */
 static int load_answer(struct nearing *n)
 {

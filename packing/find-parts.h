@@ -126,19 +126,23 @@ struct kept_choice {
  */
 int find_kept_open(struct found *f, struct error *warning, struct error *err);
 
-/* Value of old_pos: the receiver has no older version of the object. */
+/*
+ * Value of old_pos: no older version of the object is known that the receiver
+ * has.
+ */
 #define KEPT_NO_VERSION UINT32_MAX
 
 /*
  * Find the smallest usable kept delta of an object to send
  * (prepared/kept-deltas.h). A kept delta is usable if the receiver has or gets
  * the base of the delta. If there is none, choice->delta.stream is NULL. If the
- * file is damaged, *warning is set to the damage, unless there is a warning
- * already.
+ * file of kept deltas (f->kept) is damaged, *warning is set to the damage,
+ * unless there is a warning already.
  *
  * `target` is the raw id of the object. `target_bit` is the object's bit in
- * f->packed, or UINT32_MAX. `old_pos` is the version at the same path that the
- * receiver certainly has, or KEPT_NO_VERSION.
+ * f->packed, or UINT32_MAX. `old_pos` is the obj_pos of the older version of
+ * the object that the receiver certainly has: the object that was at the same
+ * path in an older commit. KEPT_NO_VERSION: none is known.
  */
 void find_kept(struct kept_choice *choice, const struct found *f,
 	       const uint8_t *target, uint32_t target_bit, uint32_t old_pos,

@@ -351,9 +351,14 @@ static bool needs_base(struct candidate *c, struct versions *v)
 }
 
 /*
- * Returns whether the receiver certainly has the object `old_pos`, which is in
- * the trees of the receiver's commits. If a bitmap query has missed the object,
- * adds it to found->packed_uninteresting.
+ * `old_pos` is an object in the tree of a commit that the receiver has. The
+ * receiver may still lack the object, if its repository was filtered. Returns
+ * whether the receiver certainly has the object.
+ *
+ * If a bitmap query has found the objects, and the filter of the request omits
+ * no object of this type, the receiver has the object. The query may not have
+ * found this out. So the object is added to found->packed_uninteresting, the
+ * set of objects that the receiver has.
  */
 static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 				enum object_type type)

@@ -83,10 +83,13 @@ struct found {
 	/* owned: all objects to send that are not in `packed` */
 	struct walk_items objects;
 	/*
-	 * Owned: objects of `packed`, with their types and names. After a walk
-	 * (`pb` and `near` are NULL): all objects of `packed`. If `near` is
-	 * set: only those that the prepared answer `near` lacks. Otherwise
-	 * empty.
+	 * Owned: objects of `packed`, with their types and names. Which objects
+	 * these are depends on how the objects to send were found:
+	 * - By a bitmap index (`pb` is set): none.
+	 * - With the help of a prepared answer (`near` is set; it is a stored
+	 *   response to the request for another commit): only the objects that
+	 *   the prepared answer lacks.
+	 * - By a walk (`pb` and `near` are NULL): all objects of `packed`.
 	 */
 	struct walk_items walked;
 	/* Owned: the objects in the trees of the commits in `boundary`. */

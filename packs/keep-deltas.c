@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses pairs of the newest and an older version of an object, makes deltas
- * of them, and writes the file of kept deltas. packs/keep-copies.c makes whole
- * copies for the same file.
+ * Writes the file of kept deltas: deltas that a repack stores beside the pack,
+ * for later fetches. Chooses pairs of two objects at the same path, one in
+ * HEAD's tree (the new version) and one in an older commit's tree (the old
+ * version). Makes a delta of the new version against the old version.
+ * packs/keep-copies.c makes whole copies for the same file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -256,9 +258,10 @@ static int list_pairs(struct keeping *k, const struct keep_trees *trees,
 }
 
 /*
- * If several older trees have the same pair of a new and an old version, keep
- * only the pair of the newest of these trees (the smallest step). Returns 0 or
- * ERR_NOMEM.
+ * Remove duplicates from the list of pairs. list_pairs() compares HEAD's tree
+ * with several older trees, and can find the same pair of objects in several of
+ * these comparisons. Of equal pairs, keep the one with the smallest step: the
+ * one from the tree nearest to HEAD. Returns 0 or ERR_NOMEM.
  */
 static int unify_pairs(struct keeping *k)
 {
@@ -416,9 +419,10 @@ static int take_old(struct keeping *k, const struct keep_pair *pair)
  * are two limits:
  * - half of the inflated size of the target;
  * - the number of bytes that the pack stores for the target (pair->stored).
- *   keep_new() keeps only a delta that deflates to at most half of this number.
- *   A longer delta is assumed to deflate to more: at best, a delta deflates to
- *   half of its size.
+ *   keep_new() keeps a delta only if it has at most pair->stored / 2 bytes
+ *   after deflating. It is assumed that deflating makes a delta at best half as
+ *   long. So a delta of more than pair->stored bytes would have more than
+ *   pair->stored / 2 bytes after deflating, and would not be kept.
  */
 static size_t max_delta(const struct keep_pair *pair)
 {
@@ -553,11 +557,19 @@ static size_t choose(struct sort_item *order, size_t nr,
 }
 
 /*
- * Returns the rank of a pair; pairs of low rank are handled first. The rank is
- * the cost per stored byte of the target, multiplied by the pair's step (the
- * age of the older version, in commits). So pairs with small steps come first.
- * They serve clients that are few commits behind. Such a client gets few bytes,
- * so each saved byte counts more.
+ * Returns the rank of a pair; pairs of low rank are handled first. A pair has a
+ * target (the new version of an object) and a base (an old version). The step
+ * of a pair is the number of commits between the tree with the old version and
+ * HEAD.
+ *
+ * The rank is cost / stored * step. The cost is that of making the delta (see
+ * PAIR_COST). `stored` is the number of bytes that the pack stores for the
+ * target: the delta can save at most so many bytes. So a low rank means a low
+ * cost for each byte that can be saved.
+ *
+ * The factor `step` puts pairs with small steps first. Such pairs serve clients
+ * that are few commits behind. A fetch of such a client is small, so each saved
+ * byte counts more.
  */
 static uint64_t rank(const struct keep_pair *pair)
 {

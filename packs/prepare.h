@@ -31,12 +31,17 @@ struct prepare_options {
 int prepare_is_wanted(const struct repo *repo, struct error *err);
 
 /*
- * Find out which answers can be copied from one pack, in ranges of bytes. Write
- * these answers to objects/info/prepared. Write the wants of their requests to
+ * An answer is the pack that the server sends for a frequent request (listed at
+ * the top of this file). Find out which answers can be copied from the pack
+ * options->checksum, as ranges of its bytes. Write these ranges to
+ * objects/info/prepared. Write the wants of the requests to
  * objects/info/prepared-wants. If no answer can be copied, or
  * repack.prepareAnswers is false, the files are removed. Returns 0 or a
- * negative error code. Cost: the bytes of each answer are read and hashed,
- * twice if tags are added.
+ * negative error code.
+ *
+ * Cost: the bytes of each answer are read and hashed, because the file stores
+ * the answer's checksum. If a client can also ask for tags (include-tag) and
+ * this adds objects, the answer with tags is hashed, too.
  */
 int prepare_answers(const struct repo *repo, struct refs *refs,
 		    const struct prepare_options *options, struct error *err);

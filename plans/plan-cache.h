@@ -175,8 +175,10 @@ int plan_cache_shared_key(uint8_t shared[PLAN_KEY_LEN],
  */
 
 /*
- * State of callbacks that packing_send() calls. Each callback calls the one of
- * `to`, and notes in `absent` which objects the pack lacks.
+ * State of callbacks that packing_send() calls. Each callback calls the
+ * callback of the same name in `to`. Besides, these callbacks note in `absent`
+ * the objects that are left out of the pack because the receiver gets them from
+ * elsewhere.
  */
 struct plan_elsewhere {
 	const struct packing_elsewhere *to; /* borrowed */
@@ -200,9 +202,10 @@ struct plan_elsewhere {
 };
 
 /*
- * Returns callbacks for packing_send(). They pass each call on to `to`, and
- * note in *absent the objects that the sent pack lacks. *e and the result
- * borrow `to` and `absent`. `*absent` must be zero.
+ * Returns callbacks for packing_send(). They pass each call on to `to`. They
+ * also note in *absent the objects that are left out of the sent pack because
+ * the receiver gets them from elsewhere. *e and the result borrow `to` and
+ * `absent`. `*absent` must be zero.
  */
 struct packing_elsewhere plan_elsewhere_note(struct plan_elsewhere *e,
 					     const struct packing_elsewhere *to,

@@ -158,9 +158,10 @@ int plan_recorder_finish(struct plan_recorder *recorder, struct error *err);
  * or grafts. All haves also remain if there are very many, or if memory runs
  * out.
  *
- * Cost: finds the type and size of each have, and reads the commits of at most
- * 1 MiB. The parents of a larger commit remain. A client can name any object as
- * a have, so no other object is read.
+ * Cost: finds the type and size of each have. Reads only those haves that are
+ * commits of at most 1 MiB each. The limits are needed because a client can
+ * name any object as a have, such as a huge blob, which would take long to
+ * read. The parents of a commit that is not read remain.
  */
 void plan_haves_reduce(struct oid *haves, size_t *nr, const struct odb *odb,
 		       const struct packing_request *request);

@@ -359,8 +359,11 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos,
 		return ret < 0 ? ret : 0;
 	/*
 	 * Skip the entries of this tree if they are too deep to pass the filter
-	 * tree:<depth>. Exception: with fw->spared, the entries of a tree that
-	 * passes are read anyway, to remove wants among them from fw->spared.
+	 * tree:<depth>. There is one exception. If fw->spared is set, and the
+	 * tree itself is not too deep, its entries are read although they are
+	 * too deep. fw->spared has wants (objects that the client has named)
+	 * that are sent even if they do not pass the filter. A want that is an
+	 * entry of this tree is removed from fw->spared.
 	 */
 	if (filter->depth < place->level ||
 	    (filter->depth == place->level && !fw->spared))

@@ -239,10 +239,12 @@ struct ahead_commit {
 };
 
 /*
- * Decodes the commits `from` (obj_pos, packed) and all their ancestors, but not
- * the ancestors of commits in `shallow` (NULL: none). `threads` 0: as many as
+ * Decodes the commits `from` and all their ancestors, but not the ancestors of
+ * commits in `shallow` (NULL: none). `from` has `from_nr` positions of objects
+ * (obj_pos); all these objects are in packs. `threads` 0: as many as
  * processors. No other thread may use the space during the call. Returns NULL
- * if memory or threads run out; the walk is then only slower.
+ * if memory or threads run out. The caller's walk then decodes all commits
+ * itself, which is slower but gives the same result.
  */
 struct commit_ahead *commit_ahead_new(struct objspace *space,
 				      const struct oidmap *shallow,

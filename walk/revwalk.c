@@ -157,8 +157,13 @@ static int mark_ancestors(struct walk *w, uint32_t c)
  * among its ancestors. Such an ancestor is reachable from the haves too, and
  * must be removed from the result. So the walk must continue.
  *
- * A commit reaches only commits with smaller generation numbers. If the result
- * has only one commit, the parents of this commit (BELOW) cannot reach it.
+ * A commit reaches only commits with smaller generation numbers. So a commit
+ * whose generation number is known, and is not larger than the smallest in the
+ * result (w->lowest), cannot reach the result.
+ *
+ * Generation numbers may be unknown. For this case, there is a second test: if
+ * the result has only one commit, the parents of this commit cannot reach it.
+ * begin_end() has set the flag BELOW for these parents.
  */
 static bool may_reach_result(const struct walk *w, uint32_t c)
 {
@@ -364,9 +369,13 @@ static int start(struct walk *w, const struct revwalk_tips *tips,
 		if (ret < 0)
 			return ret;
 		/*
-		 * Wants that a have reaches are marked before the first visit.
-		 * So it is no error if a parent of such a want is missing, even
-		 * if the want is not older than the have.
+		 * Mark the parents of the have before any commit is visited,
+		 * because one of them can be a want. The walk visits commits by
+		 * date, newest first. If the date of this want is not older
+		 * than that of the have, the want can be visited before the
+		 * have. If the want were not marked then, a missing parent of
+		 * the want would be an error. The parent of a marked
+		 * (uninteresting) commit may be missing.
 		 */
 		if ((w->flags[tips->haves[i]] & SEEN) &&
 		    mark_ancestors(w, tips->haves[i]) < 0)
