@@ -90,9 +90,12 @@ void reflog_expire_free(struct reflog_expire *x)
 
 /*
  * Opens refs before objects, so that the snapshot of objects has all objects of
- * these refs. If the object of a ref cannot be read, the error is only stored,
- * because most reflogs do not need this ref. check_all() returns the stored
- * error. Returns 0 or a negative error code.
+ * these refs. Also collects the tips of all refs in x->all. If the object of a
+ * ref cannot be read, the error is only stored in x->all_ret and x->all_error,
+ * and check_all() returns it later. The reason is that the reflog of a branch
+ * is compared only with the history of this branch. The tips of all refs are
+ * needed only for HEAD's reflog, or with --stale-fix (see the callers of
+ * check_all()). Returns 0 or a negative error code.
  */
 static int open_store(struct reflog_expire *x, struct error *err)
 {

@@ -786,10 +786,17 @@ static void advance(struct stored_push *push, const struct generation *g)
 }
 
 /*
- * Returns whether the store must prove that it has the generation *made, which
- * a push on this node has noted. This is so if the note already existed when
- * the present push was opened, but the refresh at that time found only an older
- * generation in the store. The store may then have been restored from a backup.
+ * Returns whether to check that the store has the generation *made. A push of
+ * this node has made this generation, and has noted its number in a file of the
+ * local copy.
+ *
+ * The check is needed if two things hold:
+ * - The note already had the number of this generation, or a higher one, when
+ *   the present push was opened.
+ * - The copy, which was brought to the newest generation of the store before
+ *   the note was read, had an older generation than *made.
+ *
+ * The store may then have been restored from a backup, and may have lost *made.
  */
 static bool is_doubtful(const struct stored_push *push,
 			const struct generation *made)

@@ -85,9 +85,11 @@ static int check_mtime(const struct collection *c,
 }
 
 /*
- * Asks the store for its time by writing the hint, a small file. Writing the
- * hint again does no harm. Returns 0, a filestore_result, or a negative error
- * code.
+ * Asks the store for its time: writes the hint again, and reads the
+ * modification time that the store gives it. The hint is a small file with a
+ * copy or the number of a record; a search for the newest record starts at this
+ * record. So writing the hint again does no harm. Returns 0, a
+ * filestore_result, or a negative error code.
  */
 static int write_and_ask(struct collection *c, const struct generation *newest)
 {
@@ -150,8 +152,11 @@ static int ask_time(struct collection *c, const struct generation *newest)
 	if (ret && ret != ERR_NOMEM && ask_only(c, newest->number))
 		ret = 0;
 	/*
-	 * The time is not known: the hint could not be written, or was removed
-	 * before its time was read. The caller may try again later.
+	 * The time of the store is not known. One of two things has happened:
+	 * the hint (the small file that is written to learn the time) could not
+	 * be written, or its modification time could not be read, for example
+	 * because another process had removed the hint. Also, no other response
+	 * of the store had a time. The caller may try again later.
 	 */
 	return ret > 0 ? STORE_UNAVAILABLE : ret;
 }

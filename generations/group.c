@@ -140,9 +140,11 @@ static bool is_other_history(const struct generation *base,
 }
 
 /*
- * Brings group->base up to date: to a generation that the store has, and that
- * the next record can follow. If the repository has no generation, the number
- * of the base is 0. Returns 0, a filestore_result, or a negative error code.
+ * Sets group->base to the newest generation that is known to be in the store.
+ * The next record is made from this generation: it gets the next number, and
+ * contains the hash of the base's record. If the repository has no generation,
+ * the number of the base is 0. Returns 0, a filestore_result, or a negative
+ * error code.
  */
 static int renew(struct generation_group *group,
 		 struct commit_member *const *members, size_t nr,

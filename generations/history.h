@@ -336,13 +336,17 @@ enum generation_commit_result {
  * *base may be a newer generation than before. The change may borrow from
  * *base.
  *
- * Cost if no other writer interferes: two round trips. The first one writes the
- * files and the hint for *base in parallel, and the second one writes the
- * record. A change without files writes no hint, and takes one round trip. A
- * new repository needs one more round trip for its hint.
+ * Cost if no other writer interferes: two round trips. The first one writes, in
+ * parallel, the files and the hint: a small file in the store with the number
+ * of a generation, here that of *base. A search for the newest generation
+ * starts at this number. The second round trip writes the record. A change
+ * without files writes no hint, and takes one round trip. A new repository
+ * needs one more round trip, which writes the first hint before the first
+ * record.
  *
- * Returns a value of generation_commit_result or a negative error code. A
- * change is refused only because of a generation that was the newest during the
+ * Returns a value of generation_commit_result or a negative error code. An
+ * outdated *base is no reason to refuse a change: before a refusal, the change
+ * is checked against a generation that was the newest at some moment during the
  * call. ERR_INVALID: the change is not allowed, or the record is too long.
  * Other codes come from the store.
  */

@@ -60,11 +60,12 @@ int generation_hint_repository(struct buf *out, const char *name,
 			       struct error *err);
 
 /*
- * Parses `name`, the name in the store of a file of a generation. Sets
- * out->hash and out->upload, and zeroes the other fields of *out. Precondition:
- * the first `prefix_len` bytes of `name` are the text that
- * generation_file_prefix() made. Returns false if the rest of `name` is not a
- * hash and an upload.
+ * Parses `name`: the name under which the store keeps a file of a generation.
+ * Such a name is a prefix and then <hash>.<upload>, the SHA-256 of the content
+ * and the token of the upload that wrote the file. Sets out->sha256 and
+ * out->upload, and zeroes the other fields of *out. Precondition: the first
+ * `prefix_len` bytes of `name` are the prefix that generation_file_prefix()
+ * makes. Returns false if the rest of `name` has not the form <hash>.<upload>.
  */
 bool generation_file_of_name(struct generation_file *out, const char *name,
 			     size_t prefix_len);

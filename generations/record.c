@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of generations: checks the limits of fields, prints and parses
- * records, and changes their files and refs. A record has only one valid text:
- * printing a parsed record gives the same bytes.
+ * Records of generations: checks the limits of fields, and prints and parses
+ * records. Also adds and removes entries in the lists of files and refs of a
+ * struct generation, in memory. A record has only one valid text: printing a
+ * parsed record gives the same bytes.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -34,11 +34,12 @@ struct network_borrowers {
 
 /*
  * Searches the directory `dir` and all directories below it for borrowers.
- * Symlinks below `dir` are not followed. In a repository, only the
- * directories modules/ and worktrees/ are searched, because submodules have
- * their repositories below them. A linked work tree is no repository of its own
- * and is not reported. The cost is one listing of each directory outside of
- * repositories.
+ * Symlinks below `dir` are not followed. In a repository, only two directories
+ * are searched, because the repositories of submodules are below them: modules/
+ * (submodules of the main work tree) and worktrees/<name>/modules/ (submodules
+ * of a linked work tree). The directory worktrees/<name> itself is no
+ * repository, so it is not reported. The cost is one listing of each directory
+ * outside of repositories.
  *
  * Returns 0, a nonzero result of `found`, ERR_MISSING if `dir` does not exist,
  * or another negative error code.

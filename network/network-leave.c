@@ -241,8 +241,11 @@ static int remove_keeps(const struct repo *repo, struct error *err)
 /* ---- unlinking from the store */
 
 /*
- * Number of times that a member is packed. A push during check_all() may rely
- * on objects that only the store has, so the next try packs them, too.
+ * Maximum number of tries to make a member independent of the store. A try
+ * packs all objects of the member into the member, and then checks that the
+ * member needs no object of the store (check_all()). A push that arrives
+ * meanwhile may use objects that only the store has. The check then fails, and
+ * the next try packs these objects, too.
  */
 #define TRIES 3
 

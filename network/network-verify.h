@@ -2,13 +2,14 @@
 /*
  * Checks a network. Nothing is changed.
  *
- *	the store     has all that its references reach; has
+ *	the store     has all objects that its references reach; has
  *	              extensions.preciousObjects
- *	each member   exists; its objects/info/alternates lists the store
- *	              and nothing else; a push to it is not told about other
- *	              members; all that its references reach is in the store
- *	              or in the member
- *	deltas        no base is outside of an island of the delta
+ *	each member   exists; has the store as its only alternate; does not
+ *	              advertise references of other members to a client that
+ *	              pushes; all objects that its references reach are in the
+ *	              store or in the member
+ *	deltas        the base of a delta is in every delta island that the
+ *	              object of the delta is in
  */
 #ifndef NETWORK_NETWORK_VERIFY_H
 #define NETWORK_NETWORK_VERIFY_H

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls the hook reference-transaction for a migration, with the same
- * transactions as stock Git. The first transaction has all refs. If the new
- * store is files, a second one has the refs in packed-refs, and a third one has
- * the loose refs. As in stock Git, only the third transaction is reported as
- * committed. The reports of the others end with the state "prepared".
+ * transactions as stock Git. The transactions depend on the new kind of
+ * storage:
+ * - Reftable: one transaction, which has all refs.
+ * - Files: three transactions. The first one has all refs, the second one the
+ *   refs in packed-refs, and the third one the loose refs.
+ *
+ * Each transaction is reported as "preparing" and then "prepared". As in stock
+ * Git, only the third transaction is also reported as "committed". So if the
+ * new storage is a reftable, no transaction is reported as committed.
  */
 #include <stdlib.h>
 

@@ -47,17 +47,18 @@ struct ref_migrate_options {
 };
 
 /*
- * Migrates the refs. With dry_run, appends the path of the directory with the
- * new store to *dir. If a file of the old store cannot be removed, *warning
- * describes it, and the migration succeeds. FETCH_HEAD and MERGE_HEAD stay
- * files.
+ * Moves the refs to the kind of storage options->storage. With dry_run, appends
+ * to *dir the path of the directory with the new ref storage. If a file of the
+ * old ref storage cannot be removed, *warning describes the failure, and the
+ * migration succeeds. FETCH_HEAD and MERGE_HEAD stay files.
  *
- * Returns 0 or a negative error code. After an error, the old store is still in
- * use. ERR_INVALID: the repository already has that kind of storage.
- * ERR_UNSUPPORTED: there are linked work trees, or refs are in another
- * directory (repo_refs_dir()). ERR_DENIED: config is locked, or the repository
- * is in a quarantine or is a local copy of a repository in a store
- * (repo_check_copy()). ERR_CORRUPT: a ref is broken.
+ * Returns 0 or a negative error code. After an error, the old ref storage is
+ * still in use. ERR_INVALID: the repository already uses the kind of storage
+ * options->storage. ERR_UNSUPPORTED: there are linked work trees, or refs are
+ * in another directory (repo_refs_dir()). ERR_DENIED: config is locked, or the
+ * repository is in a quarantine, or the repository is a local copy of a
+ * repository on a remote file store (repo_check_copy()). ERR_CORRUPT: a ref is
+ * broken.
  */
 int ref_migrate(const struct repo *repo,
 		const struct ref_migrate_options *options, struct buf *dir,

@@ -132,9 +132,16 @@ int refs_each_except(struct refs *refs, const char *prefix,
 /*
  * Visits refs like refs_each(), but leaves out names less than `start` (NULL:
  * visits all). Use it to continue an earlier visit without reading the refs
- * before `start`. `broken` is called with the name of each broken ref and each
- * dangling symbolic ref. If GIT_REF_PARANOIA is false, `broken` is instead
- * called with the name of each ref to a missing object, and with no other name.
+ * before `start`.
+ *
+ * `broken` is called with the name of a ref that `fn` does not get. Which refs
+ * these are depends on the variable GIT_REF_PARANOIA:
+ * - True (the default): refs with an invalid name or value, and symbolic refs
+ *   that lead to no object id. Objects are not looked up, so `fn` also gets
+ *   refs to missing objects.
+ * - False: refs to missing objects. Refs with an invalid name or value, and
+ *   symbolic refs that lead to no object id, are left out without a call.
+ *
  * A nonzero return value of `broken` also ends the visit and is returned. The
  * other return values are those of refs_each().
  */

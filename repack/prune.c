@@ -80,10 +80,13 @@ static int mark_reached(struct run *r, const struct walk_result *found,
 }
 
 /*
- * Find the reachable objects. In a partial clone, promised objects are left
- * out of the walk, because none of them is loose. A missing blob is no error,
- * as in stock Git: it links to no objects, so nothing else could be lost.
- * Returns 0 or a negative error code.
+ * Find the objects that must not be pruned: the reachable objects. In a partial
+ * clone, the walk does not enter objects of promisor packs: the packs keep
+ * these objects, so loose copies of them are not needed. In addition, the walk
+ * starts at promised objects (objects to which an object of a promisor pack has
+ * a link) that exist outside of promisor packs, so they count as reachable. A
+ * missing blob is no error, as in stock Git: it links to no objects, so nothing
+ * else could be lost. Returns 0 or a negative error code.
  */
 static int enumerate(struct run *r, struct walk_result *found,
 		     struct error *err)

@@ -276,9 +276,11 @@ static int write_all(struct midx_run *m, struct repack_result *result,
 	for (int i = 1; i < MULTI_PACK_MAX_TRIES && written.outdated; i++)
 		ret = write_now(m, &written, err);
 	/*
-	 * The message "Failed to traverse parents..." says that the whole
-	 * repository lacks a parent of a commit. midx_not_closed is only for
-	 * objects that the packs lack.
+	 * midx_not_closed says that the packs of the multi-pack-index lack an
+	 * object which may be elsewhere in the repository. So it stays false if
+	 * the object is certainly nowhere: if the message is "Failed to
+	 * traverse parents...", a parent of a commit is missing in the whole
+	 * repository.
 	 */
 	result->midx_not_closed = ret == ERR_MISSING && written.not_closed &&
 				  err &&

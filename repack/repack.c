@@ -241,9 +241,12 @@ static int add_unreachable(struct run *r, struct error *err)
 }
 
 /*
- * With a filter, no packed object is deleted, as in stock Git. Add to the
- * second pack the unreachable objects of removed packs that are neither made
- * loose nor put into a cruft pack. Returns 0 or a negative error code.
+ * With a filter, no packed object is deleted, as in stock Git. The repack then
+ * makes a second pack, with the objects that the filter leaves out of the main
+ * pack (r->job.rest). Add an unreachable object to the second pack if it is in
+ * a pack that is about to be removed, and has no other copy that stays. Leave
+ * out objects that are made loose or put into a cruft pack. Returns 0 or a
+ * negative error code.
  */
 static int add_dropped(struct run *r, struct error *err)
 {

@@ -74,9 +74,11 @@ static int fetch_file(const struct gathering *g,
 }
 
 /*
- * Runs one task of the parallel loop. If there is a callback also(), task 0
- * calls it. Each other task downloads one file of `tasks`. Only the task that
- * downloads the bundle uses g->side.
+ * Runs task `nr` of the parallel loop. Each task downloads one file of
+ * g->tasks. If there is a callback also(), task 0 calls it instead, and the
+ * task n downloads the file n - 1. One of the files can be g->bundle, which
+ * contains many small files. The task that downloads the bundle also parses it
+ * into g->side. No other task uses g->side, so no lock is needed.
  */
 static int run_task(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 {

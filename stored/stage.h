@@ -58,10 +58,12 @@ void stored_stage_release(struct stored_stage *stage);
 /* ---- stage-files.c */
 
 /*
- * Links or copies those files of the source that a stage gets without a change:
- * packs with their side files, multi-pack-indexes, commit-graphs, hooks and so
- * on. `dir` is a repository made by stored_layout_frame(). Returns 0 or a
- * negative error code.
+ * Puts files of the repository `source` into the stage (the temporary
+ * repository, see above) whose directory is `dir`. The files are linked or
+ * copied without a change: packs with their side files, multi-pack-indexes,
+ * commit-graphs, hooks and so on. Before the call, `dir` has only the files and
+ * directories that stored_layout_frame() makes. Returns 0 or a negative error
+ * code.
  */
 int stored_stage_take(const char *dir, const struct repo *source,
 		      struct error *err);
