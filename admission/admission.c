@@ -414,10 +414,11 @@ static struct peer *near(struct admission *a, uint64_t key)
 }
 
 /*
- * Finds the entry of an address in the table of connections. Returns the entry
- * of this process; if there is none, a free entry near the address's place; or
- * NULL if none is free. Sets *sum to the number of connections of the address
- * in all processes.
+ * Finds an entry in the table of connections, which all processes share. An
+ * entry counts the connections of one address to one process. Returns the entry
+ * for this address and this process. If there is none, returns a free entry
+ * near the address's place, or NULL if none is free. Sets *sum to the number of
+ * connections of the address to all processes.
  */
 static struct peer *find_peer(struct admission *a, uint64_t key, unsigned *sum)
 {

@@ -65,9 +65,15 @@ struct keys {
 
 /*
  * Returns the keys of the three accounts in which a request is counted (struct
- * admission_account): the account of its network, the account of its user or
- * address (principal) in this network (`flow`), and the account of its
- * principal in all networks (`who`). Pushes and fetches have separate accounts.
+ * admission_account):
+ * - `network`: the account of the fork network (repositories that share
+ *   objects) that is requested.
+ * - `flow`: the account of the principal (the user or the address that sends
+ *   the request) in this fork network.
+ * - `who`: the account of the principal in all fork networks.
+ *
+ * Pushes and fetches have separate accounts. For pushes, each repository counts
+ * as a fork network.
  */
 static struct keys keys_of(const struct admission_ask *ask)
 {

@@ -144,7 +144,8 @@ struct admission_account {
 	uint64_t key; /* 0: none */
 	/*
 	 * numbers of the account's tickets: all of them, those that wait, those
-	 * that are EXPRESS, and pushes that run; computed from the tickets
+	 * in the state ADMISSION_EXPRESS (cheap requests that work without a
+	 * token), and pushes that run; computed from the tickets
 	 */
 	unsigned nr, waiting, express, pushes;
 	unsigned tokens; /* tokens that its tickets hold */

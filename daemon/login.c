@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The user of an HTTP request, and what a user may do. A trusted proxy names
- * the user, or the client sends a password (RFC 7617). The access helper
- * decides whether a request is allowed, over HTTP, git:// or ssh.
+ * the user, or the client sends a password (RFC 7617). The access helper (a
+ * program of the administrator) decides whether a request is allowed. It is
+ * asked about requests over HTTP, git:// and ssh.
  */
 #include <stdio.h>
 #include <string.h>

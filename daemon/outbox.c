@@ -93,8 +93,10 @@ int outbox_add_literal(struct outbox *box, const void *bytes, size_t len)
 }
 
 /*
- * Returns the maximum number of data bytes in one group of a span: those of 16
- * full packets, or OUTBOX_GROUP_BYTES if the data are not in packets.
+ * A span is sent in pieces of limited length, called groups (see
+ * OUTBOX_GROUP_PACKETS). Returns the maximum number of data bytes in one group
+ * of *span. If the data are sent in packets, this is the number of data bytes
+ * in OUTBOX_GROUP_PACKETS full packets. Otherwise it is OUTBOX_GROUP_BYTES.
  */
 static size_t group_max(const struct serve_span *span)
 {

@@ -4,8 +4,10 @@
  * run no Git service. The lists of refs and of packs are made for each request,
  * so that the lists are never out of date.
  *
- * Clients may cache objects, and packs whose name has a checksum, because a
- * file with such a name never changes. Clients may not cache other files.
+ * Clients may cache two kinds of files: loose objects, whose file names are
+ * object ids, and packs whose file names have a checksum. Such a name is
+ * computed from the content, so a file of this name never changes. Clients may
+ * not cache other files.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -566,7 +566,11 @@ static void turn_away(struct worker *w, struct daemon_conn *conn,
 
 /*
  * Returns the state in which a connection begins, or DAEMON_BUSY if memory runs
- * out. After this call, the protocol of an HTTPS connection is DAEMON_HTTP.
+ * out. An HTTPS connection begins with the TLS handshake (DAEMON_HANDSHAKE).
+ * Later, the connection is handled like an HTTP connection whose bytes are
+ * encrypted. So this function changes conn->protocol from DAEMON_HTTPS to
+ * DAEMON_HTTP. It changes DAEMON_ADMIN to DAEMON_HTTP, too, and notes this in
+ * conn->is_admin.
  */
 static enum daemon_state first_state(const struct worker *w,
 				     struct daemon_conn *conn)

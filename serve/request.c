@@ -420,11 +420,18 @@ static bool has_object(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add a have and its parents as targets of the reachability walk; the client
- * has all of these commits. If a branch of the wants forked from a parent of a
- * have, no further round of the negotiation is needed. Older ancestors are not
- * added: the negotiation would then end too early, with only few common commits
- * known.
+ * Add a have and its parents as targets of the reachability walk. The
+ * negotiation ends when each want reaches a target (is_enough()). The client
+ * has the targets: it has the have, and so also the have's parents.
+ *
+ * The parents are targets for the case that a wanted commit descends from a
+ * parent of the have, but not from the have itself. No further round of the
+ * negotiation is then needed.
+ *
+ * The older ancestors of the have are no targets. If all of them were, nearly
+ * every want would reach a target as soon as the first have is known. The
+ * negotiation would then end with few common commits known, and the pack would
+ * have objects that the client already has.
  */
 static int add_target(struct request *req, uint32_t commit_nr,
 		      struct error *err)

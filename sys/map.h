@@ -71,7 +71,8 @@ void sys_map_drop(const struct sys_map *map, size_t off, size_t len);
 int sys_read_file(struct buf *out, const char *path, struct error *err);
 
 /*
- * A file that is opened at once, and mapped when its bytes are first needed.
+ * A held file: a file that is opened at once, and mapped when its bytes are
+ * first needed.
  *
  * Mapping is the main cost of opening a file. A caller that opens many files
  * and reads few of them avoids this cost. The content is fixed at the time of
@@ -106,8 +107,9 @@ int sys_held_open(struct sys_held *held, const char *path, struct error *err);
 void sys_held_close(struct sys_held *held);
 
 /*
- * Maps a held file, closes its descriptor, and returns its bytes, or NULL with
- * *err set. Called by sys_held_bytes(), which other code should use.
+ * Maps the file of a struct sys_held (a file that was opened, but not mapped
+ * yet). Then closes the file's descriptor. Returns the bytes of the file, or
+ * NULL with *err set. Called by sys_held_bytes(), which other code should use.
  */
 const uint8_t *sys_held_map(const struct sys_held *held, const char *path,
 			    struct error *err);
@@ -126,7 +128,10 @@ static inline const uint8_t *sys_held_bytes(const struct sys_held *held,
 	return bytes ? bytes : sys_held_map(held, path, err);
 }
 
-/* Returns the bytes of a held file if the file is mapped already, else NULL. */
+/*
+ * Returns the bytes of the file of a struct sys_held if the file is mapped
+ * already, else NULL.
+ */
 static inline const uint8_t *sys_held_mapped(const struct sys_held *held)
 {
 	return atomic_load_explicit(&held->bytes, memory_order_acquire);

@@ -132,8 +132,10 @@ static int fd_writev(void *ctx, struct iovec *iov, size_t nr, struct error *err)
 
 /*
  * Requested capacity of the output pipe, in bytes. Many packets fit, so the
- * peer does not have to wake up for each packet. The server can write a header
- * without waiting for the peer.
+ * peer does not have to wake up for each packet. fd_send_file() writes the
+ * header of a packet, and then the span of a file that is its content. With
+ * room for many packets, the server seldom waits for the peer before it can
+ * write the header.
  */
 #define WIDE (1 << 20)
 
