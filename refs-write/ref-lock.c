@@ -130,10 +130,20 @@ static int check_among(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
+int ref_items_check_among(struct ref_transaction *tx, struct error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < tx->sorted_nr; i++)
+		if (!tx->sorted[i]->existed && !tx->sorted[i]->log_only)
+			ret = check_among(tx, tx->sorted[i], err);
+	return ret;
+}
+
 /*
- * Looks for names that conflict with a new ref: existing refs, and other refs
- * of the transaction. Rejects the update if there is a conflict. Returns 0
- * (also if the update is rejected) or a negative error code.
+ * Looks for existing refs whose names conflict with a new ref. Rejects the
+ * update if there is one. Returns 0 (also if the update is rejected) or a
+ * negative error code.
  */
 static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 			  struct error *err)
@@ -143,8 +153,6 @@ static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 
 	if (ret > 0)
 		ret = ref_item_reject_conflict(tx, item, other.data, err);
-	else if (!ret)
-		ret = check_among(tx, item, err);
 	buf_release(&other);
 	return ret;
 }

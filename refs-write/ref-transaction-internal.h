@@ -251,6 +251,15 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		  struct error *err);
 
 /*
+ * Looks for new refs whose names conflict with names of other items, and
+ * rejects updates until there is no conflict. Called when all refs are locked
+ * and compared with their expected values: an update that was rejected before
+ * conflicts with no other. Returns 0 (also if updates are rejected) or a
+ * negative error code.
+ */
+int ref_items_check_among(struct ref_transaction *tx, struct error *err);
+
+/*
  * Returns the item whose ref changes. If `item` is log_only, its ref is
  * symbolic, and the result is the item at the end of the chain of symbolic
  * refs. Otherwise the result is `item` itself.

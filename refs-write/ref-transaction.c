@@ -362,6 +362,8 @@ static int prepare(struct ref_transaction *tx, struct error *err)
 	if (!ret)
 		ret = lock_items(tx, err);
 	if (!ret)
+		ret = ref_items_check_among(tx, err);
+	if (!ret)
 		ret = tx->backend->ready(tx, err);
 	return ret;
 }

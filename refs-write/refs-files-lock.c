@@ -233,13 +233,38 @@ int refs_files_tx_stage(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Locks packed-refs and writes the new file without deleted refs. Readers do
- * not see the new file yet. Returns 0 or a negative error code.
+ * Removes the lock file of an item's ref, and directories that are then empty.
+ */
+static void unlock(struct ref_transaction *tx, struct ref_item *item)
+{
+	if (!item->lock.path)
+		return;
+	sys_tempfile_abort(&item->lock);
+	if (!item->made_dirs)
+		return;
+	buf_reset(&tx->path);
+	if (!refs_loose_path(&tx->path, tx->repo, item->name))
+		reflog_prune_dirs(tx->path.data, item->name);
+}
+
+static void unlock_rejected(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->item_nr; i++)
+		if (tx->items[i]->update->result != REF_OK)
+			unlock(tx, tx->items[i]);
+}
+
+/*
+ * Releases the locks of rejected updates. The directory of such a lock file
+ * could be at the path of another ref of the transaction. Then locks
+ * packed-refs and writes the new file without deleted refs. Readers do not see
+ * the new file yet. Returns 0 or a negative error code.
  */
 int refs_files_tx_ready(struct ref_transaction *tx, struct error *err)
 {
 	int ret = 0;
 
+	unlock_rejected(tx);
 	for (size_t i = 0; ret >= 0 && i < tx->sorted_nr; i++) {
 		const struct ref_item *item = tx->sorted[i];
 
@@ -258,21 +283,6 @@ int refs_files_tx_ready(struct ref_transaction *tx, struct error *err)
 	if (ret >= 0 && tx->rw)
 		ret = packed_rewrite_finish(tx->rw, err);
 	return ret < 0 ? ret : 0;
-}
-
-/*
- * Removes the lock file of an item's ref, and directories that are then empty.
- */
-static void unlock(struct ref_transaction *tx, struct ref_item *item)
-{
-	if (!item->lock.path)
-		return;
-	sys_tempfile_abort(&item->lock);
-	if (!item->made_dirs)
-		return;
-	buf_reset(&tx->path);
-	if (!refs_loose_path(&tx->path, tx->repo, item->name))
-		reflog_prune_dirs(tx->path.data, item->name);
 }
 
 void refs_files_tx_unlock(struct ref_transaction *tx)

@@ -294,6 +294,39 @@ test_expect_success '--batch-updates makes possible changes and reports the othe
 	test_must_fail git update-ref --stdin <input
 '
 
+# A rejected change conflicts with no other change. Its lock file is in the
+# directory refs/heads/new, so the lock must go before the ref "new" is written.
+test_expect_success 'a rejected change does not block a new ref above or below' '
+	cd "$TRASH" && twins && cd ours &&
+	cat >input <<-EOF &&
+	create refs/heads/new $B
+	update refs/heads/new/sub $B $A
+	update refs/heads/other $B $A
+	create refs/heads/other/sub/sub $B
+	EOF
+	cat >expect <<-EOF &&
+	rejected refs/heads/new/sub $B $A reference does not exist
+	rejected refs/heads/other $B $A reference does not exist
+	EOF
+	git update-ref --stdin --batch-updates <input >actual &&
+	test_cmp expect actual &&
+	test $(stock rev-parse refs/heads/new) = $B &&
+	test $(stock rev-parse refs/heads/other/sub/sub) = $B &&
+	cat >input <<-EOF &&
+	create refs/heads/a/b $B
+	create refs/heads/a $B
+	create refs/heads/a/b/c $B
+	EOF
+	cat >expect <<-EOF &&
+	rejected refs/heads/a/b $B $ZERO refname conflict
+	rejected refs/heads/a $B $ZERO refname conflict
+	EOF
+	git update-ref --stdin --batch-updates <input >actual &&
+	test_cmp expect actual &&
+	test $(stock rev-parse refs/heads/a/b/c) = $B &&
+	! find . -name "*.lock" | grep .
+'
+
 # Expected is the output of Git 2.55. It prints the ref to which a symbolic ref
 # leads, the zero id for targets, and "(null)" for a value that was not given.
 test_expect_success '--batch-updates names the target of a rejected symbolic ref' '
