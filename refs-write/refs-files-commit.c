@@ -22,6 +22,8 @@
 #include "sys/cleanup.h"
 #include "sys/io.h"
 
+#define PLACE_TRIES 3
+
 static int item_path(struct ref_transaction *tx, const struct ref_item *item,
 		     struct error *err)
 {
@@ -43,19 +45,29 @@ static int log_item(struct ref_transaction *tx, struct ref_item *item,
 }
 
 /*
- * Renames the lock file of a ref to the ref's file. Returns 0 or a negative
- * error code.
+ * Renames the lock file of a ref to the ref's file. Another process may have
+ * made a directory at this path, for the lock of a ref below it. The directory
+ * is removed if it is empty. Returns 0 or a negative error code. If the rename
+ * has failed, the ref stays locked.
  */
 static int put_in_place(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {
+	struct error why = ERROR_INIT;
 	int ret = item_path(tx, item, err);
 
-	if (!ret && item->is_dir)
-		ret = sys_rmdir_empty(tx->path.data, err);
 	if (ret < 0)
 		return ret;
-	return sys_tempfile_commit(&item->lock, tx->path.data, tx->method, err);
+	for (int i = 0; i < PLACE_TRIES; i++) {
+		ret = sys_tempfile_place(&item->lock, tx->path.data, tx->method,
+					 &why);
+		if (!ret || why.sys_errno != EISDIR ||
+		    sys_rmdir_empty(tx->path.data, NULL) <= 0)
+			break;
+	}
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
 }
 
 static int fail(struct ref_update *update, int code, struct error *err)

@@ -286,20 +286,29 @@ static int put_in_place(struct sys_tempfile *tf, const char *path,
 		       : 0;
 }
 
+int sys_tempfile_place(struct sys_tempfile *tf, const char *path,
+		       enum sys_fsync_method method, struct error *err)
+{
+	int ret;
+
+	remove_companion(tf);
+	ret = put_in_place(tf, path, err);
+	if (ret < 0)
+		return ret;
+	forget(tf);
+	return method == SYS_FSYNC_NONE ? 0 : sync_parent(path, err);
+}
+
 int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 			enum sys_fsync_method method, struct error *err)
 {
 	int ret = sys_tempfile_finish(tf, method, err);
 
-	remove_companion(tf);
 	if (!ret)
-		ret = put_in_place(tf, path, err);
-	if (ret < 0) {
+		ret = sys_tempfile_place(tf, path, method, err);
+	if (ret < 0)
 		sys_tempfile_abort(tf);
-		return ret;
-	}
-	forget(tf);
-	return method == SYS_FSYNC_NONE ? 0 : sync_parent(path, err);
+	return ret;
 }
 
 void sys_tempfile_abort(struct sys_tempfile *tf)

@@ -104,6 +104,15 @@ int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 			enum sys_fsync_method method, struct error *err);
 
 /*
+ * Works like sys_tempfile_commit() for a file on which sys_tempfile_finish()
+ * has succeeded. But if the rename fails, the file keeps its temporary name and
+ * *tf stays active. So a caller can repair the cause and try again, and a lock
+ * file stays a lock.
+ */
+int sys_tempfile_place(struct sys_tempfile *tf, const char *path,
+		       enum sys_fsync_method method, struct error *err);
+
+/*
  * Replaces or creates the file `path` with the given content, through the
  * temporary file "<path>.new". The caller must hold a lock, so that no other
  * process writes "<path>.new" at the same time. An existing "<path>.new" was

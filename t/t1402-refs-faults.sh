@@ -140,6 +140,51 @@ do
 	"
 done
 
+# number_of <pattern>: the number of the call in fault.log that matches
+number_of () {
+	grep -n "$1" fault.log >found &&
+	test_line_count 1 found &&
+	sed "s/:.*//" found
+}
+
+test_expect_success 'after a failed rename no reflog has the entry' '
+	fresh &&
+	{
+		cat changes &&
+		echo "update refs/heads/main $one"
+	} >more &&
+	fault_in=more &&
+	fault_run none:0 "$GIT" -C r.git update-ref --stdin &&
+	nr=$(number_of "^rename .* .*/refs/heads/main$") &&
+	fresh &&
+	fault_run EIO:$nr "$GIT" -C r.git update-ref --stdin &&
+	fault_in=/dev/null &&
+	test $fault_code -eq 128 &&
+	test "$(stock -C r.git rev-parse main)" = \
+		"$(stock -C good.git rev-parse main)" &&
+	test "$(stock -C r.git rev-parse loose)" = $one &&
+	! test -e r.git/logs/HEAD &&
+	! test -e r.git/logs/refs/heads/main &&
+	cmp good.git/logs/refs/heads/packed r.git/logs/refs/heads/packed &&
+	test "$(stock -C r.git rev-parse loose@{0})" = $one &&
+	! test -e r.git/logs/refs/heads/new &&
+	list_leftovers left &&
+	test_must_be_empty left
+'
+
+test_expect_success 'an empty directory at the path of a ref is removed late' '
+	fresh &&
+	mkdir r.git/hooks &&
+	cat >r.git/hooks/reference-transaction <<-\EOF &&
+	#!/bin/sh
+	test "$1" != prepared || mkdir -p refs/heads/new/a/b
+	EOF
+	chmod +x r.git/hooks/reference-transaction &&
+	"$GIT" -C r.git update-ref --stdin <changes &&
+	refs_of &&
+	test_cmp new now
+'
+
 # Packing must not change any value.
 is_packed () {
 	list_leftovers left &&

@@ -184,6 +184,38 @@ static void failed_rename_leaves_nothing(void **state)
 }
 
 /*
+ * If the rename fails, sys_tempfile_place() keeps the file, and can be called
+ * again.
+ */
+static void a_failed_rename_can_be_repeated(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct sys_tempfile tf;
+	struct buf b = BUF_INIT;
+	char path[256];
+
+	in_dir(path, "final");
+	assert_int_equal(mkdir(path, 0777), 0);
+	assert_int_equal(sys_tempfile_create(&tf, dir, "t", 0666, NULL), 0);
+	assert_int_equal(sys_tempfile_write(&tf, "text", 4, NULL), 0);
+	assert_int_equal(sys_tempfile_finish(&tf, SYS_FSYNC_NONE, NULL), 0);
+	assert_int_equal(sys_tempfile_place(&tf, path, SYS_FSYNC_NONE, &err),
+			 ERR_IO);
+	assert_int_equal(err.sys_errno, EISDIR);
+	assert_non_null(tf.path);
+	assert_true(sys_exists(tf.path));
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(sys_tempfile_place(&tf, path, SYS_FSYNC_FSYNC, NULL),
+			 0);
+	assert_null(tf.path);
+	assert_int_equal(sys_read_file(&b, path, NULL), 0);
+	assert_string_equal(b.data, "text");
+	assert_int_equal(files_nr(), 1);
+	unlink(path);
+	buf_release(&b);
+}
+
+/*
  * Creates a file by sys_tempfile_commit(), and returns the result of this
  * function. `dir_errno`: errno with which fsync() of the directory fails; 0:
  * success. Sets the counters of `synced` to the number of fsync() calls for
@@ -295,6 +327,7 @@ int main(void)
 		cmocka_unit_test(umask_counts),
 		cmocka_unit_test(aborted_leaves_nothing),
 		cmocka_unit_test(failed_rename_leaves_nothing),
+		cmocka_unit_test(a_failed_rename_can_be_repeated),
 		cmocka_unit_test(the_name_is_made_durable),
 		cmocka_unit_test(a_directory_that_cannot_be_opened),
 		cmocka_unit_test(a_lock_is_held_once),
