@@ -196,6 +196,12 @@ static int tell_hooks(void *ctx, enum ref_state state,
 	return ERR_DENIED;
 }
 
+static void warn(void *ctx, const char *text)
+{
+	(void)ctx;
+	builtin_warn("%s", text);
+}
+
 int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 		      struct error *err)
 {
@@ -203,6 +209,7 @@ int ref_changer_begin(struct ref_transaction **out, struct ref_changer *changer,
 		.keep_going = changer->keep_going,
 		.check_value = check_value,
 		.on_state = tell_hooks,
+		.warn = warn,
 		.ctx = changer,
 	};
 	int ret = config_bool(&changer->store->repo->config,

@@ -75,6 +75,21 @@ static int on_state(void *ctx, enum ref_state state,
 }
 
 /*
+ * Shows a warning about a file of the repository to the administrator of the
+ * server. As with stock Git, the client does not get this warning.
+ */
+static void warn(void *ctx, const char *text)
+{
+	const struct batch *b = ctx;
+	const struct receive_options *options = b->r->options;
+	struct buf line = BUF_INIT;
+
+	if (options->tell && !buf_printf(&line, "warning: %s\n", text))
+		options->tell(options->tell_ctx, line.data, line.len);
+	buf_release(&line);
+}
+
+/*
  * Lets the target of the push (struct receive_target) change the refs in its
  * store. Sends keep-alives to the client meanwhile, because a store may be
  * slow.
@@ -197,6 +212,7 @@ static int batch_open(struct batch *b, struct receive *r,
 		.keep_going = !atomic,
 		.check_value = check_value,
 		.on_state = on_state,
+		.warn = warn,
 		.publish = r->options->target ? publish : NULL,
 		.ctx = b,
 	};

@@ -191,6 +191,13 @@ struct ref_transaction_options {
 	int (*on_state)(void *ctx, enum ref_state state,
 			const struct ref_transaction *tx, struct error *err);
 	/*
+	 * Called during ref_transaction_commit() with a text of one line, if
+	 * the reflog of a deleted ref cannot be removed. The ref is deleted
+	 * nevertheless. Called while refs are locked, so the function must not
+	 * use the repository. NULL: nothing is reported.
+	 */
+	void (*warn)(void *ctx, const char *text);
+	/*
 	 * For a local copy of a repository in a store: makes the changes in the
 	 * store, in one step. Called by ref_transaction_commit() when all
 	 * checks have passed and on_state() has allowed REF_PREPARED. The

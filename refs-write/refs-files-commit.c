@@ -7,6 +7,12 @@
  * loose file. So after a crash each ref has its old or its new value, never an
  * older value of packed-refs.
  *
+ * As in stock Git, the reflogs of deleted refs are removed before any of these
+ * refs. After a crash in between, a ref may have no reflog. In the other order,
+ * a reflog could stay without a ref: "logs/refs/a" blocks the reflog of
+ * "refs/a/b". All reflogs change while the refs are locked. So another process
+ * that makes a ref again gets a new reflog, which nobody removes.
+ *
  * Appending entries needs disk space, and renaming does not. If the disk is
  * full, the entries are removed again, and no ref has changed.
  *
@@ -108,6 +114,29 @@ static int commit_values(struct ref_transaction *tx, struct error *err)
 	return ret;
 }
 
+/* Returns whether the transaction deletes the ref of this item. */
+static bool is_deletion(const struct ref_item *item)
+{
+	return !item->log_only && item->update->result == REF_OK &&
+	       ref_update_is_delete(item->update);
+}
+
+/*
+ * Removes the reflogs of the deleted refs. A reflog that cannot be removed is
+ * reported, and stays: as in stock Git, its ref is deleted nevertheless.
+ */
+static void remove_logs(struct ref_transaction *tx)
+{
+	for (size_t i = 0; i < tx->sorted_nr; i++) {
+		struct error why = ERROR_INIT;
+
+		if (is_deletion(tx->sorted[i]) &&
+		    reflog_remove(tx->repo, tx->sorted[i]->name, &why) < 0 &&
+		    tx->options.warn)
+			tx->options.warn(tx->options.ctx, why.msg);
+	}
+}
+
 static int delete_loose(struct ref_transaction *tx, struct ref_item *item,
 			struct error *err)
 {
@@ -128,18 +157,19 @@ static int delete_loose(struct ref_transaction *tx, struct ref_item *item,
 	}
 	sys_tempfile_abort(&item->lock);
 	reflog_prune_dirs(tx->path.data, item->name);
-	return reflog_remove(tx->repo, item->name, err);
+	return 0;
 }
 
 static int commit_deletions(struct ref_transaction *tx, struct error *err)
 {
-	int ret = tx->rw ? packed_rewrite_commit(tx->rw, err) : 0;
+	int ret;
 
+	remove_logs(tx);
+	ret = tx->rw ? packed_rewrite_commit(tx->rw, err) : 0;
 	for (size_t i = 0; !ret && i < tx->sorted_nr; i++) {
 		struct ref_item *item = tx->sorted[i];
 
-		if (item->log_only || item->update->result != REF_OK ||
-		    !ref_update_is_delete(item->update))
+		if (!is_deletion(item))
 			continue;
 		ret = delete_loose(tx, item, err);
 		if (ret < 0)

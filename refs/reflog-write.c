@@ -231,9 +231,10 @@ int reflog_remove(const struct repo *repo, const char *name, struct error *err)
 	ret = sys_unlink(path.data, &io);
 	if (io.sys_errno == EISDIR || io.sys_errno == ENOTDIR)
 		ret = 0;
-	else if (ret < 0 && err)
-		*err = io;
-	if (!ret)
+	errno = io.sys_errno;
+	if (ret < 0)
+		ret = error_set_errno(err, "unable to unlink '%s'", path.data);
+	else
 		reflog_prune_dirs(path.data, name);
 out:
 	buf_release(&path);

@@ -147,6 +147,70 @@ number_of () {
 	sed "s/:.*//" found
 }
 
+test_expect_success 'reflogs of deleted refs are removed under the locks' '
+	fresh &&
+	fault_in=changes &&
+	fault_run none:0 "$GIT" -C r.git update-ref --stdin &&
+	fault_in=/dev/null &&
+	test $fault_code -eq 0 &&
+	logs=$(grep -n "^unlink .*/logs/" fault.log | sed "s/:.*//" |
+		tail -n 1) &&
+	locks=$(grep -n "^unlink .*/refs/heads/gone.*\.lock$" fault.log |
+		sed "s/:.*//" | head -n 1) &&
+	test $(number_of "^unlink .*logs/refs/heads/gone-packed$") -le $logs &&
+	test $logs -lt $(number_of "^rename .* .*/packed-refs$") &&
+	test $logs -lt $(number_of "^unlink .*r.git/refs/heads/gone-both$") &&
+	test $logs -lt $locks
+'
+
+test_expect_success 'a reflog that cannot be removed does not stop a deletion' '
+	fresh &&
+	fault_in=changes &&
+	fault_run none:0 "$GIT" -C r.git update-ref --stdin &&
+	nr=$(number_of "^unlink .*/logs/refs/heads/gone-both$") &&
+	fresh &&
+	fault_run EIO:$nr "$GIT" -C r.git update-ref --stdin &&
+	fault_in=/dev/null &&
+	test $fault_code -eq 0 &&
+	grep "^warning: unable to unlink .logs/refs/heads/gone-both.:" \
+		fault.err >said &&
+	test_cmp said fault.err &&
+	refs_of &&
+	test_cmp new now &&
+	test -f r.git/logs/refs/heads/gone-both &&
+	! test -e r.git/logs/refs/heads/gone-packed
+'
+
+# As with stock Git, the administrator of the server gets the warning, and the
+# client does not.
+test_expect_success 'a push deletes a ref whose reflog cannot be removed' '
+	cat >receive <<-EOF &&
+	FAULT=\$(cat "$PWD/fault") FAULT_COUNT="$PWD/fault.count"
+	FAULT_LOG="$PWD/fault.log" LD_PRELOAD="$FAULT_LIBRARY"
+	export FAULT FAULT_COUNT FAULT_LOG LD_PRELOAD
+	exec "$GIT" receive-pack "\$@" 2>"$PWD/fault.err"
+	EOF
+	for fault in none:0 EIO
+	do
+		fresh &&
+		test $fault = none:0 ||
+		fault=EIO:$(number_of "^unlink .*/logs/refs/heads/gone-both$") ||
+		return 1
+		echo $fault >fault && rm -f fault.log &&
+		printf "\0\0\0\0\0\0\0\0" >fault.count &&
+		stock -C good.git push --receive-pack="sh \"$PWD/receive\"" \
+			"$PWD/r.git" :refs/heads/gone-both \
+			:refs/heads/gone-packed 2>told || return 1
+	done &&
+	grep "^warning: unable to unlink .*gone-both.: Input/output error$" \
+		fault.err &&
+	! grep "remote:" told &&
+	test_must_fail stock -C r.git rev-parse --verify -q \
+		refs/heads/gone-both &&
+	test_must_fail stock -C r.git rev-parse --verify -q \
+		refs/heads/gone-packed
+'
+
 test_expect_success 'after a failed rename no reflog has the entry' '
 	fresh &&
 	{
