@@ -32,6 +32,11 @@ struct packer {
 	/* milliseconds to wait for the lock of a ref */
 	int64_t lock_timeout_ms;
 	struct buf name;
+	/* the lock of the ref that was pruned last; inactive: none */
+	struct sys_tempfile lock;
+	/* borrowed: the name of this ref; NULL: none */
+	const char *locked;
+	struct buf path; /* scratch memory: path of a ref's file */
 };
 
 static int choose(struct packer *p, struct error *err)
@@ -170,45 +175,95 @@ static bool is_dangling_link(const char *path)
 }
 
 /*
+ * Sets p->path to the path of a ref's file plus `suffix`. Returns 0 or
+ * ERR_NOMEM.
+ */
+static int set_path(struct packer *p, const char *name, const char *suffix,
+		    struct error *err)
+{
+	buf_reset(&p->path);
+	if (refs_loose_path(&p->path, p->repo, name) < 0 ||
+	    buf_append_str(&p->path, suffix) < 0)
+		return error_nomem(err);
+	return 0;
+}
+
+/*
+ * Releases the lock of the ref that was pruned before, and removes directories
+ * that are then empty.
+ */
+static void unlock(struct packer *p)
+{
+	sys_tempfile_abort(&p->lock);
+	if (p->locked && !set_path(p, p->locked, "", NULL))
+		reflog_prune_dirs(p->path.data, p->locked);
+	p->locked = NULL;
+}
+
+static bool in_same_dir(const char *a, const char *b)
+{
+	const char *a_end = strrchr(a, '/'), *b_end = strrchr(b, '/');
+
+	return a_end - a == b_end - b && !memcmp(a, b, (size_t)(a_end - a));
+}
+
+/*
+ * Locks a ref. If the ref that was pruned before is in the same directory, its
+ * lock file is renamed: thousands of new files, each removed at once, cost much
+ * more on ext4, which does not use the inode of a removed file again soon.
+ * Returns 0, 1 if the ref cannot be locked, or ERR_NOMEM.
+ */
+static int lock(struct packer *p, const char *name, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	bool moves = p->lock.path && !p->lock.companion &&
+		     in_same_dir(p->locked, name);
+	int ret = 0;
+
+	if (moves)
+		ret = set_path(p, name, ".lock", err);
+	if (ret < 0)
+		return ret;
+	if (!moves || sys_tempfile_move(&p->lock, p->path.data, NULL) < 0) {
+		unlock(p);
+		ret = set_path(p, name, ".lock", err);
+		if (ret < 0)
+			return ret;
+		ret = sys_lockfile_create_mode(&p->lock, p->path.data,
+					       0666 | p->repo->share,
+					       p->lock_timeout_ms, &why);
+		if (!ret)
+			ret = sys_tempfile_finish(&p->lock, SYS_FSYNC_NONE,
+						  &why);
+	}
+	if (!ret)
+		p->locked = name;
+	else if (p->options->locked)
+		p->options->locked(p->options->ctx, name, &why);
+	return ret < 0;
+}
+
+/*
  * Removes the loose file of a packed ref, unless the ref has changed or is
- * locked. Returns 0 or a negative error code.
+ * locked. The ref stays locked. Returns 0 or a negative error code.
  */
 static int prune_one(struct packer *p, const struct refs_loose *packed,
 		     struct error *err)
 {
-	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
-	struct buf path = BUF_INIT;
 	struct refs_loose now = {.name = NULL};
-	struct error why = ERROR_INIT;
-	size_t len = 0;
-	int ret = refs_loose_path(&path, p->repo, packed->name);
+	int ret = lock(p, packed->name, err);
 
-	if (!ret) {
-		len = path.len;
-		ret = buf_append_str(&path, ".lock");
-	}
-	if (ret < 0) {
-		ret = error_nomem(err);
-		goto out;
-	}
-	if (sys_lockfile_create_mode(&lock, path.data, 0666 | p->repo->share,
-				     p->lock_timeout_ms, &why) < 0) {
-		if (p->options->locked)
-			p->options->locked(p->options->ctx, packed->name, &why);
-		goto out;
-	}
-	buf_set_len(&path, len);
-	path.data[len] = '\0';
-	ret = refs_loose_read_file(&now, path.data, p->repo->algo, err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = set_path(p, packed->name, "", err);
+	if (!ret)
+		ret = refs_loose_read_file(&now, p->path.data, p->repo->algo,
+					   err);
 	if (ret > 0 ? now.kind == REFS_LOOSE_OID &&
 			      oid_equal(&now.oid, &packed->oid)
-		    : !ret && is_dangling_link(path.data))
-		ret = sys_unlink(path.data, err);
-	sys_tempfile_abort(&lock);
-	reflog_prune_dirs(path.data, packed->name);
+		    : !ret && is_dangling_link(p->path.data))
+		ret = sys_unlink(p->path.data, err);
 	refs_loose_release(&now);
-out:
-	buf_release(&path);
 	return ret < 0 ? ret : 0;
 }
 
@@ -220,6 +275,7 @@ static int prune_all(struct packer *p, struct error *err)
 	for (size_t i = 0; !ret && i < p->list->nr; i++)
 		if (p->chosen[i])
 			ret = prune_one(p, &p->list->refs[i], err);
+	unlock(p);
 	return ret;
 }
 
@@ -271,6 +327,8 @@ int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 		.reader = reader,
 		.options = options,
 		.name = BUF_INIT,
+		.lock = SYS_TEMPFILE_INIT,
+		.path = BUF_INIT,
 	};
 	bool due = false;
 	int ret = packed_rewrite_begin(&p.rw, repo, err);
@@ -296,5 +354,6 @@ int refs_files_pack(const struct repo *repo, struct odb_reader *reader,
 	refs_loose_list_free(p.list);
 	free(p.chosen);
 	buf_release(&p.name);
+	buf_release(&p.path);
 	return ret;
 }

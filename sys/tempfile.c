@@ -311,6 +311,39 @@ int sys_tempfile_commit(struct sys_tempfile *tf, const char *path,
 	return ret;
 }
 
+int sys_tempfile_move(struct sys_tempfile *tf, const char *path,
+		      struct error *err)
+{
+	struct sys_tempfile moved = SYS_TEMPFILE_INIT;
+	struct sys_hold section;
+	int ret;
+
+	moved.path = mem_strdup(path);
+	ret = moved.path ? sys_cleanup_new(&moved.cleanup, SYS_CLEANUP_FILE,
+					   path, err)
+			 : error_nomem(err);
+	if (ret < 0) {
+		forget(&moved);
+		return ret;
+	}
+	sys_cleanup_begin(&section);
+	ret = renameat2(AT_FDCWD, tf->path, AT_FDCWD, path, RENAME_NOREPLACE);
+	if (!ret) {
+		sys_cleanup_drop(tf->cleanup);
+		sys_cleanup_add(moved.cleanup);
+	}
+	sys_cleanup_end(&section);
+	if (ret < 0) {
+		ret = error_set_errno(err, "cannot rename '%s' to '%s'",
+				      tf->path, path);
+		forget(&moved);
+		return ret;
+	}
+	forget(tf);
+	*tf = moved;
+	return 0;
+}
+
 void sys_tempfile_abort(struct sys_tempfile *tf)
 {
 	struct sys_hold section;

@@ -282,6 +282,35 @@ test_expect_success 'packed-refs is durable before a loose ref is removed' '
 	test $(sed "s/:.*//" renamed) -lt $(sed "s/:.*//" first)
 '
 
+# On ext4, a new file for each lock makes packing slow. Another process holds the
+# lock of many5. New lock files are made for many1, which follows a ref of another
+# directory, and for many6.
+test_expect_success 'pack-refs renames its lock file from one ref to the next' '
+	fresh &&
+	stock -C r.git update-ref refs/heads/m/1 main &&
+	for nr in 1 2 3 4 5 6 7 8 9
+	do
+		stock -C r.git update-ref refs/heads/many$nr main || return 1
+	done &&
+	refs_of && mv now before &&
+	: >r.git/refs/heads/many5.lock &&
+	fault_run none:0 "$GIT" -C r.git pack-refs --all &&
+	test $fault_code -eq 0 &&
+	rm r.git/refs/heads/many5.lock &&
+	grep "refs/heads/many5.lock" fault.err &&
+	refs_of &&
+	test_cmp before now &&
+	find r.git/refs -type f >loose &&
+	echo r.git/refs/heads/many5 >want &&
+	test_cmp want loose &&
+	find r.git/refs -type d | sort >left &&
+	printf "%s\n" r.git/refs r.git/refs/heads r.git/refs/tags >want &&
+	test_cmp want left &&
+	grep "^rename .*/many1.lock .*/many2.lock$" fault.log &&
+	grep "^create .*/many[0-9].lock$" fault.log | grep -v many5 >made &&
+	test_line_count 2 made
+'
+
 # This test shows that the tests above would notice a missing fsync.
 test_expect_success 'without fsync a power failure may lose all refs' '
 	fault_step=1 &&

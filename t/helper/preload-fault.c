@@ -531,7 +531,7 @@ EXPORT int openat(int dir, const char *path, int flags, ...)
 	return open_at(dir, path, flags, mode);
 }
 
-EXPORT int rename(const char *from, const char *to)
+static int rename_with(const char *from, const char *to, unsigned flags)
 {
 	int what = enter_named("rename", from, to, ROOM);
 	bool replaces = !access(to, F_OK);
@@ -539,10 +539,24 @@ EXPORT int rename(const char *from, const char *to)
 
 	if (what > 0)
 		return fail(what);
-	ret = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+	ret = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
 	if (!ret)
 		note_rename(from, to, replaces);
 	return done(ret);
+}
+
+EXPORT int rename(const char *from, const char *to)
+{
+	return rename_with(from, to, 0);
+}
+
+/* Both paths must be absolute, or relative to the working directory. */
+EXPORT int renameat2(int from_fd, const char *from, int to_fd, const char *to,
+		     unsigned flags)
+{
+	(void)from_fd;
+	(void)to_fd;
+	return rename_with(from, to, flags);
 }
 
 EXPORT int link(const char *from, const char *to)

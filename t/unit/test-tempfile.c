@@ -215,6 +215,34 @@ static void a_failed_rename_can_be_repeated(void **state)
 	buf_release(&b);
 }
 
+/* sys_tempfile_move() gives a file another temporary name, if it is free. */
+static void a_file_moves_to_a_free_name(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct sys_tempfile first, second;
+	char one[256], two[256], three[256];
+
+	in_dir(one, "one");
+	in_dir(two, "two");
+	in_dir(three, "three");
+	assert_int_equal(sys_tempfile_create_exact(&first, one, 0666, NULL), 0);
+	assert_int_equal(sys_tempfile_finish(&first, SYS_FSYNC_NONE, NULL), 0);
+	assert_int_equal(sys_tempfile_create_exact(&second, two, 0666, NULL),
+			 0);
+	assert_int_equal(sys_tempfile_move(&first, two, &err), ERR_IO);
+	assert_int_equal(err.sys_errno, EEXIST);
+	assert_string_equal(first.path, one);
+	assert_true(sys_exists(one));
+	assert_int_equal(sys_tempfile_move(&first, three, NULL), 0);
+	assert_string_equal(first.path, three);
+	assert_false(sys_exists(one));
+	assert_int_equal(files_nr(), 2);
+	sys_tempfile_abort(&first);
+	assert_false(sys_exists(three));
+	sys_tempfile_abort(&second);
+	assert_int_equal(files_nr(), 0);
+}
+
 /*
  * Creates a file by sys_tempfile_commit(), and returns the result of this
  * function. `dir_errno`: errno with which fsync() of the directory fails; 0:
@@ -328,6 +356,7 @@ int main(void)
 		cmocka_unit_test(aborted_leaves_nothing),
 		cmocka_unit_test(failed_rename_leaves_nothing),
 		cmocka_unit_test(a_failed_rename_can_be_repeated),
+		cmocka_unit_test(a_file_moves_to_a_free_name),
 		cmocka_unit_test(the_name_is_made_durable),
 		cmocka_unit_test(a_directory_that_cannot_be_opened),
 		cmocka_unit_test(a_lock_is_held_once),
