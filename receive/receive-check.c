@@ -76,6 +76,11 @@ int receive_check_connected(struct receive *r,
 
 	if (r->options->skip_connectivity)
 		return 0;
+	/*
+	 * Read the refs again. A ref that was advertised may be deleted
+	 * meanwhile, and its objects pruned.
+	 */
+	receive_refresh(r);
 	ret = receive_connect_init(&c, r, objects, err);
 	if (!ret)
 		ret = check_all(r, &c, err);

@@ -128,6 +128,11 @@ int receive_rules_old(struct receive_rules *rules,
  *
  * So a push onto a branch costs as much as the push brings, whatever the size
  * of the repository. A test that cannot decide counts as not passed.
+ *
+ * The tests read the refs as they are after the pack has arrived, not as they
+ * were advertised. Each commit of the frontier must also exist as an object: a
+ * ref that was deleted a moment ago proves nothing, and the commit-graph may
+ * have commits that were pruned.
  */
 
 struct receive_connect {

@@ -72,6 +72,17 @@ static void commit_oid(struct oid *oid, struct check *k, uint32_t commit_nr)
 	objspace_oid(oid, &k->w.space, k->w.history.commits[commit_nr].obj_pos);
 }
 
+/* Check that an object exists, now that all objects have arrived. */
+static int check_exists(struct check *k, const struct oid *oid)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	if (odb_reader_has(k->w.reader, oid))
+		return 0;
+	return error_set(k->why, ERR_MISSING, "missing commit object '%s'",
+			 oid_to_hex(hex, oid, k->c->odb->algo));
+}
+
 /* ---- the frontier */
 
 static int append(uint32_t **commits, size_t *nr, size_t *alloc,
@@ -144,7 +155,8 @@ static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 
 /*
  * Find the frontier: the commits at which the push meets the existing history.
- * Cost: O(commits of the push).
+ * Each commit of the frontier must exist as an object. The commit-graph may
+ * still have commits that were pruned. Cost: O(commits of the push).
  */
 static int find_frontier(struct check *k)
 {
@@ -157,6 +169,8 @@ static int find_frontier(struct check *k)
 		ret = visit_parents(k, &seen, k->push.commits[i]);
 	if (!ret)
 		ret = visit_tips(k, &seen, false);
+	for (size_t i = 0; !ret && i < k->frontier.nr; i++)
+		ret = check_exists(k, &k->frontier.oids[i]);
 	oidset_release(&seen);
 	return ret;
 }
@@ -414,19 +428,15 @@ static int test_frontier(struct check *k)
  */
 static int check_commits(struct check *k, const struct revwalk_result *revs)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = 0;
 
-	for (size_t i = 0; i < revs->nr; i++) {
+	for (size_t i = 0; !ret && i < revs->nr; i++) {
 		struct oid oid;
 
 		commit_oid(&oid, k, revs->commits[i]);
-		if (!odb_reader_has(k->w.reader, &oid))
-			return error_set(
-				k->why, ERR_MISSING,
-				"missing commit object '%s'",
-				oid_to_hex(hex, &oid, k->c->odb->algo));
+		ret = check_exists(k, &oid);
 	}
-	return 0;
+	return ret;
 }
 
 /*

@@ -113,3 +113,10 @@ int receive_sees(struct receive *r, const struct oid *oid, struct error *err)
 
 	return ret < 0 ? ret : visible_has(r->visible, oid, err);
 }
+
+void receive_refresh(struct receive *r)
+{
+	refs_refresh(r->refs.refs);
+	visible_close(r->visible);
+	r->visible = NULL;
+}

@@ -379,4 +379,11 @@ void receive_discard(struct receive *r);
  */
 int receive_sees(struct receive *r, const struct oid *oid, struct error *err);
 
+/*
+ * Make later look-ups in r->refs, and later calls of receive_sees(), read the
+ * refs again. Call this function before a step that relies on refs, if other
+ * processes had time to change them: while a pack arrived, or while a hook ran.
+ */
+void receive_refresh(struct receive *r);
+
 #endif

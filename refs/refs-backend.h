@@ -90,6 +90,8 @@ struct refs_backend {
 	int (*open)(struct refs **out, const struct repo *repo,
 		    struct error *err);
 	void (*close)(struct refs *refs);
+	/* See refs_refresh(). */
+	void (*refresh)(struct refs *refs);
 	/*
 	 * Reads one ref without following symbolic refs. *target is empty
 	 * before the call. Returns 1 with the values of *ref set, or with

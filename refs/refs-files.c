@@ -61,10 +61,17 @@ static void close_gen(const struct refs_files *files, struct packed_gen *gen)
 	free(gen);
 }
 
+static void refresh_files(struct refs *refs)
+{
+	struct refs_files *files = files_of(refs);
+
+	while (files->list_nr)
+		refs_loose_list_free(files->lists[--files->list_nr]);
+}
+
 static void close_files(struct refs *refs)
 {
 	struct refs_files *files = files_of(refs);
-	size_t i;
 
 	while (files->packed) {
 		struct packed_gen *older = files->packed->older;
@@ -72,8 +79,7 @@ static void close_files(struct refs *refs)
 		close_gen(files, files->packed);
 		files->packed = older;
 	}
-	for (i = 0; i < files->list_nr; i++)
-		refs_loose_list_free(files->lists[i]);
+	refresh_files(refs);
 	free(files->lists);
 	free(files->packed_path);
 	free(files);
@@ -601,6 +607,7 @@ static int each_root(struct refs *refs, int (*fn)(void *ctx, const char *name),
 const struct refs_backend refs_files_backend = {
 	.open = open_files,
 	.close = close_files,
+	.refresh = refresh_files,
 	.read = read_files,
 	.list_now = list_files_now,
 	.iter_new = new_iter,

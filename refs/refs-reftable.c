@@ -3,7 +3,8 @@
  * The reftable backend: reads refs.
  *
  * A stack is opened when one of its refs is used first, and is not opened
- * again. So all refs of a stack are read as of one moment.
+ * again before refs_refresh(). So all refs of a stack are read as of one
+ * moment.
  */
 #include <stdio.h>
 #include <string.h>
@@ -38,8 +39,10 @@ static bool is_linked(const struct repo *repo)
 	return strcmp(repo_refs_dir(repo), repo_refs_common_dir(repo)) != 0;
 }
 
-static int close_tables(struct refs_reftable *t)
+static void refresh_refs(struct refs *refs)
 {
+	struct refs_reftable *t = tables_of(refs);
+
 	while (t->nr) {
 		struct refs_reftable_store *store = t->stores[--t->nr];
 
@@ -52,15 +55,17 @@ static int close_tables(struct refs_reftable *t)
 		free(store->dir);
 		free(store);
 	}
-	free(t->stores);
-	buf_release(&t->dir);
-	free(t);
-	return 0;
+	t->shared = t->own = NULL;
 }
 
 static void close_refs(struct refs *refs)
 {
-	close_tables(tables_of(refs));
+	struct refs_reftable *t = tables_of(refs);
+
+	refresh_refs(refs);
+	free(t->stores);
+	buf_release(&t->dir);
+	free(t);
 }
 
 static int open_refs(struct refs **out, const struct repo *repo,
@@ -495,6 +500,7 @@ static int get_cached(const struct refs_cached **out, struct refs *refs,
 const struct refs_backend refs_reftable_backend = {
 	.open = open_refs,
 	.close = close_refs,
+	.refresh = refresh_refs,
 	.read = read_ref,
 	.list_now = list_now,
 	.iter_new = new_iter,

@@ -54,6 +54,11 @@ void refs_close(struct refs *refs)
 	refs->backend->close(refs);
 }
 
+void refs_refresh(struct refs *refs)
+{
+	refs->backend->refresh(refs);
+}
+
 /*
  * Follows symbolic refs from `name`. *target is the name of the ref at the end
  * of the chain, or empty if `name` is not symbolic. Sets the ids in *ref, but

@@ -83,6 +83,14 @@ int refs_open(struct refs **out, const struct repo *repo, struct error *err);
 void refs_close(struct refs *refs);
 
 /*
+ * Begins a new snapshot in *refs: later calls see the refs as they are now.
+ * Reads nothing. Lists of loose refs and stacks of reftables are read again at
+ * their next use. packed-refs is mapped again only if the file has changed.
+ * Not allowed during a visit. Results of refs_get_cached() become invalid.
+ */
+void refs_refresh(struct refs *refs);
+
+/*
  * Visits all refs under "refs/" whose names start with `prefix` ("" or NULL:
  * all). Dangling symbolic refs and broken refs (malformed files) are left out;
  * *warning describes the last broken ref. If `fn` returns a nonzero value, the

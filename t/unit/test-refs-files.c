@@ -278,6 +278,30 @@ static void test_cached(void **state)
 	tmprepo_release(&t);
 }
 
+/* The list of loose refs does not change until refs_refresh() is called. */
+static void test_refresh(void **state)
+{
+	struct tmprepo t;
+	struct refs *refs;
+	struct ref ref;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	tmprepo_write(&t, "refs/heads/main",
+		      "1111111111111111111111111111111111111111\n");
+	assert_int_equal(refs_open(&refs, &t.repo, NULL), 0);
+	assert_int_equal(refs_list_now(refs, NULL), 0);
+	tmprepo_write(&t, "refs/heads/main",
+		      "2222222222222222222222222222222222222222\n");
+	assert_int_equal(refs_lookup(refs, "refs/heads/main", &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], 0x11);
+	refs_refresh(refs);
+	assert_int_equal(refs_lookup(refs, "refs/heads/main", &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], 0x22);
+	refs_close(refs);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +311,7 @@ int main(void)
 		cmocka_unit_test(test_may_peel),
 		cmocka_unit_test(test_whole_name),
 		cmocka_unit_test(test_cached),
+		cmocka_unit_test(test_refresh),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,7 +243,10 @@ static void test_linked(void **state)
 	tmprepo_release(&t);
 }
 
-/* An open snapshot does not change when refs change. */
+/*
+ * An open snapshot does not change when refs change, until refs_refresh() is
+ * called.
+ */
 static void test_snapshot(void **state)
 {
 	struct tmprepo t;
@@ -258,6 +261,10 @@ static void test_snapshot(void **state)
 	assert_int_equal(refs_lookup(refs, "HEAD", &ref, NULL), 1);
 	assert_int_equal(ref.oid.bytes[0], 2);
 	assert_value(&t.repo, "HEAD", 7);
+	refs_refresh(refs);
+	assert_int_equal(refs_lookup(refs, "HEAD", &ref, NULL), 1);
+	assert_int_equal(ref.oid.bytes[0], 7);
+	assert_int_equal(refs_lookup(refs, "refs/tags/t", &ref, NULL), 1);
 	refs_close(refs);
 	tmprepo_release(&t);
 }
