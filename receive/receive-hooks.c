@@ -98,7 +98,7 @@ static int end(const struct run *h, const struct sys_talk *talk,
 
 /*
  * Run a hook or another program. Returns its exit code, or a negative error
- * code.
+ * code. The program may change refs, so refs are read again afterwards.
  */
 static int run(const struct run *h, struct error *err)
 {
@@ -127,6 +127,7 @@ static int run(const struct run *h, struct error *err)
 	ret = sys_spawn_talk(&child, &talk, err);
 	status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
 	trace_child_exit(r->repo->trace, &told, child.pid, status);
+	receive_refresh(r);
 	if (!ret && status < 0)
 		ret = status;
 	if (ret < 0 || !h->event)

@@ -242,6 +242,7 @@ static int update(struct push *p)
 
 	summary_phase(&p->r.summary, SUMMARY_UPDATE);
 	p->r.peer.is_settling = true;
+	receive_refresh(&p->r);
 	ret = receive_check_aliases(&p->r, p->err);
 	if (!ret)
 		ret = receive_proc_run(&p->r, p->err);

@@ -575,6 +575,7 @@ int receive_proc_run(struct receive *r, struct error *err)
 	if (!nr)
 		return 0;
 	ret = run_hook(&p, err);
+	receive_refresh(r);
 	buf_release(&p.report.messages);
 	if (ret >= 0 && settle(&r->request, ret > 0, p.has_report) < 0)
 		ret = error_nomem(err);

@@ -224,8 +224,10 @@ int receive_worktree_update(struct receive *r, struct receive_command *cmd,
 	struct receive_worktree worktree;
 	struct update u = {r, cmd, &worktree, false, err};
 	struct ref ref;
-	int ret = refs_lookup(r->refs.refs, full, &ref, err);
+	int ret;
 
+	receive_refresh(r);
+	ret = refs_lookup(r->refs.refs, full, &ref, err);
 	if (ret < 0)
 		return ret;
 	u.is_unborn = !ret;

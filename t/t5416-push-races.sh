@@ -92,4 +92,64 @@ do
 	'
 done
 
+# ---- the checked-out branch changes
+
+# meanwhile_checked_out: HEAD of the server leads to the branch topic.
+meanwhile_checked_out () {
+	meanwhile <<-EOH
+	"$GIT" symbolic-ref HEAD refs/heads/topic
+	EOH
+}
+
+for format in files reftable
+do
+	test_expect_success "$format: a branch that was checked out after the advertisement" '
+		new_server $format && meanwhile_checked_out &&
+		! push topic:topic &&
+		grep "refs/heads/topic.*branch is currently checked out" out &&
+		! push :topic &&
+		grep "topic.*branch is currently checked out" out
+	'
+
+	test_expect_success "$format: a deletion of the branch that HEAD names since the advertisement" '
+		new_server $format --bare && meanwhile_checked_out &&
+		! push :topic &&
+		grep "topic.*deletion of the current branch prohibited" out &&
+		"$GIT" -C server rev-parse refs/heads/topic
+	'
+
+	test_expect_success "$format: a branch that HEAD names since the pre-receive hook" '
+		new_server $format --bare &&
+		cat >server/hooks/pre-receive <<-EOH &&
+		#!/bin/sh
+		unset GIT_QUARANTINE_PATH
+		"$GIT" symbolic-ref HEAD refs/heads/topic
+		EOH
+		chmod +x server/hooks/pre-receive &&
+		! push :topic &&
+		grep ":refs/heads/topic.*deletion of the current branch" out
+	'
+
+	# In this race, stock Git updates the files, and then refuses the ref.
+	test_expect_success "$format: updateInstead leaves the files if the branch has moved" '
+		new_server $format &&
+		set_config receive.denyCurrentBranch updateInstead &&
+		echo own >server/file && mkdir -p server/.git/hooks &&
+		moved=$(stock -C client rev-parse main~2) &&
+		cat >server/.git/hooks/push-to-checkout <<-\EOH &&
+		#!/bin/sh
+		echo updated >"$GIT_WORK_TREE/file"
+		EOH
+		chmod +x server/.git/hooks/push-to-checkout &&
+		meanwhile <<-EOH &&
+		"$GIT" update-ref refs/heads/main $moved
+		EOH
+		! push main:main &&
+		grep "refs/heads/main.*incorrect old value provided" out &&
+		test "$(cat server/file)" = own &&
+		rm client/.git/hooks/pre-push &&
+		push main:main && test "$(cat server/file)" = updated
+	'
+done
+
 test_done
