@@ -18,6 +18,9 @@
  */
 #define DIR_TRIES 3
 
+/* number of bytes of two files that are compared at once */
+#define COMPARE_LEN 32768
+
 /* Appends a path to a list of alternates, in quotes if necessary. */
 static int add_quoted(struct buf *out, const char *path)
 {
@@ -158,6 +161,77 @@ static int rename_into(const struct move *m, const char *from, const char *to)
 	return ret;
 }
 
+/*
+ * Compare two open files of `len` bytes. Returns 1 if the bytes are equal, 0 if
+ * not, or a negative error code.
+ */
+static int compare(int a, int b, uint64_t len, struct error *err)
+{
+	uint8_t bytes[2][COMPARE_LEN];
+	int ret = 0;
+
+	for (uint64_t off = 0; !ret && off < len; off += COMPARE_LEN) {
+		size_t nr = len - off < COMPARE_LEN ? (size_t)(len - off)
+						    : COMPARE_LEN;
+
+		ret = sys_read_at(a, bytes[0], nr, off, "received file", err);
+		if (!ret)
+			ret = sys_read_at(b, bytes[1], nr, off, "stored file",
+					  err);
+		if (!ret && memcmp(bytes[0], bytes[1], nr) != 0)
+			return 0;
+	}
+	return ret < 0 ? ret : 1;
+}
+
+/*
+ * Check that the stored file `to` has the content of the received file `from`.
+ * A pack is named after its content, so other content means damage. Returns 1
+ * if the content is equal, 0 if `to` does not exist, or a negative error code.
+ */
+static int check_stored(const char *from, const char *to, struct error *err)
+{
+	struct error own = ERROR_INIT;
+	uint64_t from_len, to_len;
+	int ret = 0, from_fd, to_fd = sys_open_read(to, &to_len, &own);
+
+	if (to_fd == ERR_MISSING)
+		return 0;
+	from_fd = to_fd < 0 ? to_fd : sys_open_read(from, &from_len, &own);
+	if (from_fd < 0)
+		ret = from_fd;
+	else if (from_len == to_len)
+		ret = compare(from_fd, to_fd, to_len, &own);
+	if (!ret)
+		ret = error_set(&own, ERR_IO,
+				"files '%s' and '%s' differ in contents", from,
+				to);
+	sys_close(from_fd);
+	sys_close(to_fd);
+	if (ret < 0 && err)
+		*err = own;
+	return ret;
+}
+
+/*
+ * Handle a file of a pack that the repository may have already. A stored file
+ * is not replaced, but must be kept from a prune until refs reach its objects.
+ * So its modification time is set to now. A .keep file may have other content:
+ * it names the process that made it. Returns 1 if the stored file is good, 0 if
+ * there is none, or a negative error code.
+ */
+static int use_stored(const struct move *m, const char *from, const char *to)
+{
+	const char *dot = strrchr(to, '.');
+	int ret = 1;
+
+	if (!sys_exists(to))
+		return 0;
+	if (dot && strcmp(dot, ".keep") != 0)
+		ret = check_stored(from, to, m->err);
+	return ret > 0 ? !sys_touch(to, NULL) : ret;
+}
+
 static int move_file(void *ctx, const char *name)
 {
 	struct move *m = ctx;
@@ -171,22 +245,21 @@ static int move_file(void *ctx, const char *name)
 	    buf_printf(&to, "%s/%s", m->to, name) < 0) {
 		ret = error_nomem(m->err);
 	} else {
-		bool was_there = sys_exists(to.data);
-
 		/*
-		 * If the repository has a file of this name, it has the same
-		 * content, because names are derived from the content. So the
-		 * file of a loose object may be replaced. A pack is not
-		 * replaced, but must be kept from a prune until refs reach its
-		 * objects. So its modification time is set to now, and its
-		 * .mtimes file is removed.
+		 * The received object replaces a stored loose object of the
+		 * same name. A pack that is kept from a prune must have no
+		 * .mtimes file.
 		 */
-		if (!was_there || m->rank < 0 || sys_touch(to.data, NULL) < 0)
+		int is_stored = m->rank < 0 ? 0
+					    : use_stored(m, from.data, to.data);
+
+		ret = is_stored < 0 ? is_stored : 0;
+		if (!is_stored)
 			ret = rename_into(m, from.data, to.data);
 		if (!ret && m->rank >= 0)
 			ret = pack_mtimes_drop(to.data, m->err);
 		if (!ret && m->rank >= 0)
-			ret = note_keep(m, to.data, was_there);
+			ret = note_keep(m, to.data, is_stored);
 	}
 	buf_release(&from);
 	buf_release(&to);

@@ -309,7 +309,9 @@ const struct repo *quarantine_repo(const struct quarantine *q,
 /*
  * Move the objects of the quarantine into the repository, and remove the
  * quarantine directory. Loose objects are moved first, then the pack, with its
- * .idx last. Signals are held back until all files are moved. Returns 0 or a
+ * .idx last. Signals are held back until all files are moved. If the repository
+ * has the pack already, the stored files stay, and must have the same content
+ * as the received ones. Returns 0, ERR_IO if the content differs, or another
  * negative error code. Objects that were moved before an error stay in the
  * repository, unreachable.
  */

@@ -41,18 +41,25 @@ static bool sees(const struct repo *repo, const struct oid *oid)
 	return has;
 }
 
-static void write_in(const struct quarantine *q, const char *name)
+static void write_text(const char *object_dir, const char *name,
+		       const char *text)
 {
 	struct buf path = BUF_INIT;
 	FILE *f;
 
-	buf_printf(&path, "%s/pack", q->dir.path);
+	buf_printf(&path, "%s/pack", object_dir);
 	assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
 	buf_printf(&path, "/%s", name);
 	f = fopen(path.data, "w");
 	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
 	fclose(f);
 	buf_release(&path);
+}
+
+static void write_in(const struct quarantine *q, const char *name)
+{
+	write_text(q->dir.path, name, "");
 }
 
 static void test_migrate(void **state)
@@ -86,6 +93,44 @@ static void test_migrate(void **state)
 	quarantine_release(&q);
 	assert_int_equal(pushed_leftovers(&p), 0);
 	pushed_release(&p);
+}
+
+/* Migrate one file if the repository has a file of this name. */
+static int migrate_onto(const char *name, const char *stored,
+			const char *received)
+{
+	struct error err = ERROR_INIT;
+	struct pushed p;
+	struct quarantine q;
+	int ret;
+
+	pushed_init(&p);
+	assert_int_equal(quarantine_create(&q, p.options.repo, NULL), 0);
+	write_text(p.d.t.objects, name, stored);
+	write_text(q.dir.path, name, received);
+	ret = quarantine_migrate(&q, &err);
+	assert_true(!ret || strstr(err.msg, "differ in contents"));
+	quarantine_release(&q);
+	assert_int_equal(pushed_leftovers(&p), 0);
+	pushed_release(&p);
+	return ret;
+}
+
+/* A stored file of the same pack must have the same content, except .keep. */
+static void test_stored(void **state)
+{
+	char a[40000], b[40000];
+
+	memset(a, 'x', sizeof(a));
+	a[sizeof(a) - 1] = '\0';
+	memcpy(b, a, sizeof(b));
+	assert_int_equal(migrate_onto("pack-1.pack", a, b), 0);
+	b[sizeof(b) - 2] = 'y';
+	assert_int_equal(migrate_onto("pack-1.pack", a, b), ERR_IO);
+	assert_int_equal(migrate_onto("pack-1.pack", "", ""), 0);
+	assert_int_equal(migrate_onto("pack-1.idx", "", "a"), ERR_IO);
+	assert_int_equal(migrate_onto("pack-1.rev", "ab", "a"), ERR_IO);
+	assert_int_equal(migrate_onto("pack-1.keep", "ab", "a"), 0);
 }
 
 static void test_release(void **state)
@@ -130,6 +175,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_migrate),
+		cmocka_unit_test(test_stored),
 		cmocka_unit_test(test_release),
 		cmocka_unit_test(test_quoting),
 	};
