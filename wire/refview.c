@@ -96,14 +96,14 @@ static bool rule_matches(const struct refview_rule *rule, const char *name,
 bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 			const char *full)
 {
-	size_t name_len = rules->nr ? strlen(name) : 0;
+	size_t name_len = rules->nr && name ? strlen(name) : 0;
 	size_t full_len = rules->nr ? strlen(full) : 0;
 
 	for (size_t i = rules->nr; i-- > 0;) {
 		const struct refview_rule *rule = &rules->rules[i];
 
 		if (rule->is_full ? rule_matches(rule, full, full_len)
-				  : rule_matches(rule, name, name_len))
+				  : name && rule_matches(rule, name, name_len))
 			return !rule->is_exposed;
 	}
 	return false;
@@ -223,15 +223,39 @@ static int hides_all(const struct refview *view, size_t nr, const char *dir,
 	return 1;
 }
 
+/*
+ * Returns whether listings leave out all refs of the namespace: if a rule has
+ * an empty pattern, and no rule begins with "!" or "^". Stock Git then skips
+ * the directory of the namespace in packed-refs and in reftables, but not loose
+ * refs. Here the kind of storage makes no difference.
+ */
+static bool skips_namespace(const struct refview *view)
+{
+	const struct refview_rules *rules = &view->rules;
+	bool skips = false;
+
+	for (size_t i = 0; i < rules->nr; i++) {
+		if (rules->rules[i].is_exposed || rules->rules[i].is_full)
+			return false;
+		skips |= !rules->rules[i].len;
+	}
+	return skips && view->prefix.len;
+}
+
 static int find_skips(struct refview *view)
 {
 	struct buf dir = BUF_INIT, scratch = BUF_INIT;
 	size_t nr = 0;
 	int ret = 0;
 
-	view->skips = mem_calloc(view->rules.nr + 1, sizeof(*view->skips));
+	view->skips = mem_calloc(view->rules.nr + 2, sizeof(*view->skips));
 	if (!view->skips)
 		return ERR_NOMEM;
+	if (skips_namespace(view)) {
+		view->skips[nr] = mem_strdup(view->prefix.data);
+		if (!view->skips[nr++])
+			return ERR_NOMEM;
+	}
 	for (size_t i = 0; ret >= 0 && i < view->rules.nr; i++) {
 		ret = full_pattern(&dir, view, &view->rules.rules[i]);
 		if (!ret)
@@ -474,7 +498,7 @@ static int visit_with_others(void *ctx, const struct ref *full)
 	    strip(each->view, full->name) != full->name)
 		return visit(ctx, full);
 	each->view->looked_at++;
-	if (hides(each, "", full->name))
+	if (hides(each, NULL, full->name))
 		return 0;
 	ref = *full;
 	ref.name = NULL;

@@ -55,7 +55,8 @@ int refview_rules_id(struct oid *id, const struct refview_rules *rules);
 
 /*
  * Returns whether the rules hide a ref. A pattern matches the ref of that name
- * and all refs below it. `name` is the name that clients see. `full` is the
+ * and all refs below it. `name` is the name that clients see; NULL: the ref is
+ * outside of the namespace, so only patterns with "^" can match. `full` is the
  * name with the prefix of the namespace.
  */
 bool refview_rules_hide(const struct refview_rules *rules, const char *name,
@@ -72,8 +73,9 @@ struct refview {
 	/* number of refs that were read through this view */
 	uint64_t looked_at;
 	/*
-	 * Owned: full names of directories whose refs are all hidden, each with
-	 * a slash at the end. Sorted. NULL after the last one.
+	 * Owned: full names of directories whose refs are not listed, because
+	 * the rules hide all of them or have an empty pattern. Each name has a
+	 * slash at the end. Sorted. NULL after the last one.
 	 */
 	char **skips;
 	/*

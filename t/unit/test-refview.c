@@ -100,6 +100,19 @@ static void test_rules_in_namespace(void **state)
 		hides("^refs/namespaces,!^refs/namespaces/foo", name, full));
 }
 
+/* Only patterns with "^" match refs outside of the namespace. */
+static void test_rules_outside(void **state)
+{
+	static const char full[] = "refs/heads/main";
+
+	assert_false(hides("refs/heads", NULL, full));
+	assert_false(hides("/", NULL, full));
+	assert_true(hides("^refs/heads", NULL, full));
+	assert_true(hides("^refs,!", NULL, full));
+	assert_true(hides("^refs,!refs", NULL, full));
+	assert_false(hides("^refs,!^refs", NULL, full));
+}
+
 static int list_one(void *ctx, const struct ref *ref)
 {
 	buf_printf(ctx, "%s%s%s ", ref->name, ref->target ? ">" : "",
@@ -157,6 +170,43 @@ static void list_all(struct refview *v, struct listing *l)
 {
 	assert_int_equal(refview_each_with_others(v, list, l, NULL, NULL), 0);
 	assert_int_equal(refview_each(v, "", false, list, l, NULL, NULL), 0);
+}
+
+/* Lists namespace "a" with the given hide rules. */
+static void expect_listed(const char *rules, const char *listed)
+{
+	struct refview v;
+	struct tmprepo t;
+	struct listing l = {BUF_INIT};
+
+	fill(&t);
+	hide(&t, rules);
+	assert_int_equal(
+		refview_open(&v, &t.repo, "receive.hiderefs", "a", NULL), 0);
+	assert_int_equal(refview_each_with_others(&v, list, &l, NULL, NULL), 0);
+	assert_int_equal(buf_append_char(&l.names, '\0'), 0);
+	assert_string_equal(l.names.data, listed);
+	buf_release(&l.names);
+	refview_release(&v);
+	config_release(&t.repo.config);
+	tmprepo_release(&t);
+}
+
+/*
+ * An empty pattern leaves out the refs of the namespace, unless a rule begins
+ * with "!" or "^". The refs outside of the namespace are visited as "-".
+ */
+static void test_empty_pattern(void **state)
+{
+	static const char all[] = "- - HEAD refs/heads/in "
+				  "refs/namespaces/b/refs/heads/bb - - ";
+
+	expect_listed("", all);
+	expect_listed("[transfer]\nhideRefs = \"\"\n", "- - - - ");
+	expect_listed("[transfer]\nhideRefs = /\n", "- - - - ");
+	expect_listed("[transfer]\nhideRefs = \"\"\nhideRefs = !refs/z\n", all);
+	expect_listed("[transfer]\nhideRefs = \"\"\nhideRefs = ^refs/z\n", all);
+	expect_listed("[transfer]\nhideRefs = ^refs\nhideRefs = !\n", "");
 }
 
 static void test_each(void **state)
@@ -441,6 +491,8 @@ int main(void)
 		cmocka_unit_test(test_rules),
 		cmocka_unit_test(test_rules_id),
 		cmocka_unit_test(test_rules_in_namespace),
+		cmocka_unit_test(test_rules_outside),
+		cmocka_unit_test(test_empty_pattern),
 		cmocka_unit_test(test_each),
 		cmocka_unit_test(test_skips),
 		cmocka_unit_test(test_others),
