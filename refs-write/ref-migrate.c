@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "refs-write/ref-migrate.h"
 #include "refs/reflog-backend.h"
+#include "reftable/stack.h"
 #include "repo/worktree.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
@@ -341,6 +342,33 @@ static int found_worktree(void *ctx, const char *name, const char *git_dir)
 	return 1;
 }
 
+/*
+ * Refuses to replace a reftable directory whose list names no table although
+ * there are tables. The list was lost, and these tables may be the only copy of
+ * the refs. Returns 0 or a negative error code.
+ */
+static int check_tables(struct migration *m)
+{
+	char *dir = repo_refs_common_path(m->repo, "reftable");
+	enum hash_algo algo = m->repo->algo;
+	struct reftable_stack stack = {0};
+	uint64_t lost = 0;
+	int ret = dir ? reftable_stack_open(&stack, dir, algo, m->err)
+		      : error_nomem(m->err);
+
+	if (!ret && !stack.nr)
+		ret = reftable_unlisted_max_index(&lost, &stack, dir, algo,
+						  m->err);
+	if (!ret && lost)
+		ret = error_set(m->err, ERR_CORRUPT,
+				"%s/tables.list names none of the tables in "
+				"this directory",
+				dir);
+	reftable_stack_release(&stack);
+	free(dir);
+	return ret;
+}
+
 static int check(struct migration *m)
 {
 	const struct repo *repo = m->repo;
@@ -363,6 +391,8 @@ static int check(struct migration *m)
 		return error_set(m->err, ERR_UNSUPPORTED,
 				 "migrating refs that are in another directory "
 				 "is not supported");
+	if (!ret && repo->ref_storage == REPO_REFS_REFTABLE)
+		ret = check_tables(m);
 	return ret;
 }
 

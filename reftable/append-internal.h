@@ -46,4 +46,13 @@ int reftable_append_table(struct reftable_append *a, struct error *err);
 int reftable_append_list(struct reftable_append *a, size_t from, size_t nr,
 			 struct error *err);
 
+/*
+ * Removes table files that tables.list does not name, if the listed tables
+ * cover all their update indexes. The list must be locked, so that no other
+ * process is about to add one of these tables. An empty list covers nothing.
+ * Files that are not valid tables stay. Returns 0 or a negative error code.
+ */
+int reftable_unlisted_remove(const struct reftable_append *a,
+			     struct error *err);
+
 #endif

@@ -26,6 +26,29 @@ int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
 	return ret;
 }
 
+/*
+ * Sets a->index to the update index of the next table. If tables.list names no
+ * table, but there are tables, the list was lost. The new index is then above
+ * the indexes of these tables, so no later merge covers them
+ * (reftable_unlisted_remove()). Returns 0 or a negative error code.
+ */
+static int choose_index(struct reftable_append *a, struct error *err)
+{
+	uint64_t max = reftable_stack_max_index(&a->stack);
+	int ret = a->stack.nr
+			  ? 0
+			  : reftable_unlisted_max_index(&max, &a->stack, a->dir,
+							a->options.algo, err);
+
+	if (ret < 0)
+		return ret;
+	if (max >= UINT64_MAX / 2)
+		return error_set(err, ERR_CORRUPT,
+				 "%s: no update indexes are left", a->dir);
+	a->index = max + 1;
+	return 0;
+}
+
 int reftable_append_begin(struct reftable_append *a, const char *dir,
 			  const struct reftable_append_options *options,
 			  struct error *err)
@@ -45,12 +68,9 @@ int reftable_append_begin(struct reftable_append *a, const char *dir,
 					   err);
 	if (!ret)
 		ret = reftable_stack_open(&a->stack, dir, options->algo, err);
-	if (!ret && reftable_stack_max_index(&a->stack) >= UINT64_MAX / 2)
-		ret = error_set(err, ERR_CORRUPT,
-				"%s: no update indexes are left", dir);
 	if (!ret)
-		a->index = reftable_stack_max_index(&a->stack) + 1;
-	else
+		ret = choose_index(a, err);
+	if (ret < 0)
 		reftable_append_release(a);
 	return ret;
 }

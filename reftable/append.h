@@ -8,7 +8,7 @@
  * from begin to commit. So only one process at a time adds a table. The table
  * is written as "tmp_XXXXXX", made durable and renamed. Then the list is
  * replaced. A process that is killed leaves either the old list or the new one.
- * reftable_compact_all() removes tables that are in no list.
+ * reftable_compact_all() removes the tables that it leaves.
  *
  * A merge may take long, so a process that merges tables holds the lock of the
  * list only at the beginning and at the end of the merge. In between, it holds
@@ -43,7 +43,10 @@ struct reftable_append {
 	struct reftable_append_options options;
 	/* the stack as it was when the list was locked */
 	struct reftable_stack stack;
-	/* the update index of the new table */
+	/*
+	 * the update index of the new table: above those of all listed tables,
+	 * or above those of all tables if the list names none
+	 */
 	uint64_t index;
 	struct reftable_writer *writer;
 	struct sys_tempfile lock, file;
@@ -116,9 +119,11 @@ int reftable_compact_is_due(const char *dir,
 			    struct error *err);
 
 /*
- * Merges all tables of a stack into one, and removes table files that are not
- * in tables.list. Returns 0, ERR_DENIED if another process has locked the list
- * or a table, or another negative error code.
+ * Merges all tables of a stack into one. Also removes table files that are not
+ * in tables.list, if the listed tables cover all their update indexes. Other
+ * table files stay, because they may be the only copy of refs: tables.list may
+ * be lost at a power failure. Returns 0, ERR_DENIED if another process has
+ * locked the list or a table, or another negative error code.
  */
 int reftable_compact_all(const char *dir,
 			 const struct reftable_append_options *options,

@@ -279,7 +279,7 @@ static void remove_tables(struct compaction *c)
 		buf_reset(&path);
 		/*
 		 * An error is ignored: the next reftable_compact_all() removes
-		 * the file.
+		 * the file, because the merged table covers it.
 		 */
 		if (!buf_printf(&path, "%s/%s", c->a.dir, name))
 			sys_unlink(path.data, NULL);
@@ -378,49 +378,6 @@ int reftable_compact_auto(const char *dir,
 	return ret;
 }
 
-/* The context of a search for table files that are not in tables.list. */
-struct garbage {
-	const struct reftable_append *a;
-	struct buf path;
-};
-
-static bool is_listed(const struct reftable_stack *stack, const char *name)
-{
-	for (size_t i = 0; i < stack->nr; i++)
-		if (!strcmp(stack->tables[i]->name, name))
-			return true;
-	return false;
-}
-
-/*
- * Removes the file `name` if it is a table that is not in tables.list. The
- * list is locked, so no other process is about to add this table. Returns 0 or
- * ERR_NOMEM.
- */
-static int remove_garbage(void *ctx, const char *name)
-{
-	struct garbage *g = ctx;
-	size_t len = strlen(name);
-
-	if (len < 4 || strcmp(name + len - 4, ".ref") != 0 ||
-	    is_listed(&g->a->stack, name))
-		return 0;
-	buf_reset(&g->path);
-	if (buf_printf(&g->path, "%s/%s", g->a->dir, name) < 0)
-		return ERR_NOMEM;
-	sys_unlink(g->path.data, NULL);
-	return 0;
-}
-
-static int clean(const struct reftable_append *a, struct error *err)
-{
-	struct garbage g = {a, BUF_INIT};
-	int ret = sys_dir_each(a->dir, remove_garbage, &g, err);
-
-	buf_release(&g.path);
-	return ret == ERR_NOMEM ? error_nomem(err) : ret;
-}
-
 int reftable_compact_all(const char *dir,
 			 const struct reftable_append_options *options,
 			 struct error *err)
@@ -430,7 +387,7 @@ int reftable_compact_all(const char *dir,
 
 	if (ret < 0)
 		return ret;
-	ret = clean(&c.a, err);
+	ret = reftable_unlisted_remove(&c.a, err);
 	c.nr = c.a.stack.nr;
 	/*
 	 * Merging a single table would change nothing, so at least two are

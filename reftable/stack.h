@@ -94,6 +94,16 @@ void reftable_stack_release(struct reftable_stack *stack);
 uint64_t reftable_stack_max_index(const struct reftable_stack *stack);
 
 /*
+ * Sets *max_index to the largest update index of the valid tables in `dir` that
+ * are not in the stack, or to 0 if there are no such tables. Reads the
+ * directory and opens these tables. Returns 0, ERR_IO or ERR_NOMEM.
+ */
+int reftable_unlisted_max_index(uint64_t *max_index,
+				const struct reftable_stack *stack,
+				const char *dir, enum hash_algo algo,
+				struct error *err);
+
+/*
  * Finds a ref in the newest table that has it. Returns 1 with *ref set, 0 if
  * there is no such ref or it is deleted, ERR_CORRUPT or ERR_NOMEM. *ref is
  * valid until *it moves.

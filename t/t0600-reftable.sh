@@ -241,6 +241,79 @@ test_expect_success 'pushed to, cloned from, repacked' '
 	test_cmp expected found
 '
 
+# unlist <what>: makes tables/ a repository with four tables. Then makes
+# tables.list empty, removes it, or leaves only its last line.
+unlist () {
+	make sha1 &&
+	printf "[maintenance]\n\tauto = false\n" >>tables/config &&
+	for n in 1 2 3
+	do
+		touch tables/reftable/$(tail -n 1 tables/reftable/tables.list).lock &&
+		g -C tables update-ref refs/heads/b$n $A || return 1
+	done &&
+	rm -f tables/reftable/*.lock &&
+	test_line_count 4 tables/reftable/tables.list &&
+	rm -rf before && mkdir before && cp tables/reftable/* before/ &&
+	case $1 in
+	empty) >tables/reftable/tables.list ;;
+	missing) rm tables/reftable/tables.list ;;
+	last) tail -n 1 before/tables.list >tables/reftable/tables.list ;;
+	esac
+}
+
+# restore_list: makes the stack of unlist() again, below the present tables.
+restore_list () {
+	cat before/tables.list tables/reftable/tables.list >list &&
+	cp list tables/reftable/tables.list
+}
+
+# A power failure may lose the list. Then the tables are the only copy of the
+# refs, so no command removes them.
+test_expect_success 'a lost list: no table is removed' '
+	for how in empty missing last
+	do
+		unlist $how &&
+		g -C tables pack-refs --all &&
+		g -C tables gc -q &&
+		g -C tables update-ref refs/heads/new $A &&
+		g -C tables update-ref refs/heads/new2 $A &&
+		g -C tables update-ref refs/heads/new3 $A &&
+		g -C tables update-ref refs/heads/new4 $A &&
+		g -C tables pack-refs --all &&
+		g -C tables pack-refs --all &&
+		for table in before/*.ref
+		do
+			case $how-${table##*/} in
+			last-$(tail -n 1 before/tables.list)) continue ;;
+			esac &&
+			cmp $table tables/reftable/${table##*/} || return 1
+		done &&
+		if test $how != last
+		then
+			restore_list &&
+			test $(g -C tables for-each-ref | wc -l) = 7 || return 1
+		fi || return 1
+	done
+'
+
+test_expect_success 'a lost list: the refs are not migrated' '
+	unlist empty &&
+	test_must_fail g -C tables refs migrate --ref-format=files 2>err &&
+	grep "tables.list names none of the tables" err &&
+	cp before/tables.list tables/reftable/ &&
+	g -C tables refs migrate --ref-format=files &&
+	test $(g -C tables for-each-ref | wc -l) = 3
+'
+
+test_expect_success 'tables that a killed merge left are removed' '
+	unlist no &&
+	g -C tables pack-refs --all &&
+	cp before/*.ref tables/reftable/ &&
+	g -C tables pack-refs --all &&
+	test $(ls tables/reftable/*.ref | wc -l) = 1 &&
+	test $(g -C tables for-each-ref | wc -l) = 3
+'
+
 test_expect_success 'init refuses an unknown or a different ref format' '
 	test_must_fail g init --ref-format=bogus x 2>err &&
 	echo "fatal: unknown ref storage format QbogusQ" >expected &&

@@ -96,8 +96,10 @@ is_old_or_new () {
 	is_packed
 }
 
-# Packing must not change the refs, and must remove tables that are in no list.
+# Packing must not change the refs. It must remove tables that are in no list,
+# after the next update has used their update indexes.
 is_packed () {
+	"$GIT" -C r.git update-ref refs/tags/next $three &&
 	"$GIT" -C r.git for-each-ref >before &&
 	"$GIT" -C r.git pack-refs &&
 	"$GIT" -C r.git for-each-ref >after &&

@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <cmocka.h>
 
 #include "base/mem.h"
@@ -214,16 +216,87 @@ static void test_locks(void **state)
 	assert_int_equal(count_files(&t, "lock$"), 1);
 	tmprepo_remove(&t, lock.data);
 	/*
-	 * Merging removes tables that tables.list does not name. Temporary
-	 * files of other programs stay.
+	 * Files that are not valid tables, and temporary files of other
+	 * programs, stay.
 	 */
 	tmprepo_write(&t, "0x01-0x01-00000000.ref", "garbage");
 	tmprepo_write(&t, "tmp_other", "");
 	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
-	assert_int_equal(count_files(&t, "ref$"), 1);
+	assert_int_equal(count_files(&t, "ref$"), 2);
 	assert_int_equal(count_files(&t, "^tmp"), 1);
 	reftable_stack_release(&stack);
 	buf_release(&lock);
+	twin_release(&twin);
+	tmprepo_release(&t);
+}
+
+static void run(const struct tmprepo *t, const char *command)
+{
+	struct buf text = BUF_INIT;
+
+	buf_printf(&text, "cd %s && %s", t->dir, command);
+	assert_int_equal(system(text.data), 0);
+	buf_release(&text);
+}
+
+/*
+ * A merge removes a table that tables.list does not name, if the listed tables
+ * cover its update indexes. It keeps all other tables: if the list was lost,
+ * they are the only copy of refs.
+ */
+static void test_unlisted(void **state)
+{
+	uint64_t seed = random_seed();
+	struct tmprepo t;
+	struct twin twin;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	twin_init(&twin, NAME_NR, &seed, HASH_SHA1, 0);
+	for (size_t i = 0; i < NAME_NR; i++)
+		twin.refs[i].ref.update_index = 0;
+	for (int i = 0; i < 3; i++)
+		change(&t, &twin, &seed);
+
+	/* The list has lost the newest table, or the oldest one, or all. */
+	run(&t, "cp tables.list all && sed 3d all >tables.list");
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	assert_int_equal(count_files(&t, "^0x.*1-0x.*2-.*ref$"), 1);
+	assert_int_equal(count_files(&t, "ref$"), 2);
+	run(&t, "cp tables.list all && ls | grep 3-0x.*3- >tables.list");
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	assert_int_equal(count_files(&t, "ref$"), 2);
+	run(&t, ": >tables.list");
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	assert_int_equal(count_files(&t, "ref$"), 2);
+
+	/*
+	 * New tables get update indexes above those of the tables that a
+	 * missing list has lost. So they never cover these tables.
+	 */
+	run(&t, "rm tables.list");
+	for (int i = 0; i < 5; i++)
+		change(&t, &twin, &seed);
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	assert_int_equal(count_files(&t, "ref$"), 3);
+	assert_int_equal(count_files(&t, "4-0x.*8-.*ref$"), 1);
+
+	/*
+	 * If the list is restored, the next merge covers the tables that a
+	 * killed merge would leave, and removes them.
+	 */
+	run(&t, "ls | grep 1-0x.*2- >tables.list && "
+		"ls | grep 3-0x.*3- >>tables.list && "
+		"ls | grep 4-0x.*8- >>tables.list && "
+		"mkdir old && cp *.ref old");
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	assert_int_equal(count_files(&t, "ref$"), 1);
+	run(&t, "cp old/* .");
+	assert_int_equal(count_files(&t, "ref$"), 4);
+	assert_int_equal(reftable_compact_all(t.dir, &options, NULL), 0);
+	assert_int_equal(count_files(&t, "ref$"), 1);
+	run(&t, "rm -r old all");
 	twin_release(&twin);
 	tmprepo_release(&t);
 }
@@ -261,6 +334,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_unlisted),
 		cmocka_unit_test(test_compact_from),
 	};
 
