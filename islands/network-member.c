@@ -207,11 +207,15 @@ static int lock_config(struct sys_tempfile *lock, const struct edit *e,
 static int edit_config(struct edit *e, uint32_t id)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
-	char *path = repo_common_path(e->repo, "config");
+	char *config = repo_common_path(e->repo, "config"), *path = NULL;
 	struct buf lock_path = BUF_INIT;
-	int ret = path && !buf_printf(&lock_path, "%s.lock", path)
-			  ? lock_config(&lock, e, lock_path.data)
-			  : error_nomem(e->err);
+	int ret = config ? sys_follow_links(&path, config, e->err)
+			 : error_nomem(e->err);
+
+	if (!ret)
+		ret = buf_printf(&lock_path, "%s.lock", path) < 0
+			      ? error_nomem(e->err)
+			      : lock_config(&lock, e, lock_path.data);
 
 	if (!ret)
 		ret = sys_read_file(&e->text, path, e->err);
@@ -225,6 +229,7 @@ static int edit_config(struct edit *e, uint32_t id)
 	if (!ret)
 		ret = sys_tempfile_commit(&lock, path, SYS_FSYNC_FSYNC, e->err);
 	sys_tempfile_abort(&lock);
+	free(config);
 	free(path);
 	buf_release(&lock_path);
 	return ret;

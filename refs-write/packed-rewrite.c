@@ -21,7 +21,7 @@ static int lock_file(struct packed_rewrite *rw, const struct repo *repo,
 		     struct error *err)
 {
 	int64_t timeout_ms = DEFAULT_TIMEOUT_MS;
-	char *path = repo_refs_common_path(repo, "packed-refs.lock");
+	char *path = repo_refs_common_path(repo, "packed-refs");
 	int ret;
 
 	if (!path)
@@ -29,8 +29,8 @@ static int lock_file(struct packed_rewrite *rw, const struct repo *repo,
 	ret = config_i64(&repo->config, "core.packedrefstimeout", &timeout_ms,
 			 err);
 	if (ret >= 0)
-		ret = sys_lockfile_create_mode(
-			&rw->lock, path, 0666 | repo->share, timeout_ms, err);
+		ret = sys_lockfile_follow(&rw->lock, &rw->path, path,
+					  0666 | repo->share, timeout_ms, err);
 	free(path);
 	return ret;
 }
@@ -38,7 +38,6 @@ static int lock_file(struct packed_rewrite *rw, const struct repo *repo,
 int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 			 struct error *err)
 {
-	char *path = repo_refs_common_path(repo, "packed-refs");
 	int ret;
 
 	*rw = (struct packed_rewrite){
@@ -48,13 +47,12 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
 		.file = SYS_TEMPFILE_INIT,
 		.out = BUF_INIT,
 	};
-	ret = path ? lock_file(rw, repo, err) : error_nomem(err);
+	ret = lock_file(rw, repo, err);
 	if (!ret)
 		ret = repo_fsync_method(repo, REPO_FSYNC_PACKED_REFS,
 					&rw->method, err);
 	if (!ret)
-		ret = packed_refs_open(&rw->old, path, repo->algo, err);
-	free(path);
+		ret = packed_refs_open(&rw->old, rw->path, repo->algo, err);
 	if (ret < 0)
 		packed_rewrite_release(rw);
 	rw->peeled = rw->old.peeled;
@@ -88,7 +86,7 @@ static int flush(struct packed_rewrite *rw, struct error *err)
  */
 static int start(struct packed_rewrite *rw, struct error *err)
 {
-	char *path;
+	struct buf path = BUF_INIT;
 	int ret;
 
 	if (packed_rewrite_is_changed(rw))
@@ -96,19 +94,18 @@ static int start(struct packed_rewrite *rw, struct error *err)
 	ret = repo_check_quarantine(rw->repo, err);
 	if (ret < 0)
 		return ret;
-	path = repo_refs_common_path(rw->repo, "packed-refs.new");
-	if (!path)
+	if (buf_printf(&path, "%s.new", rw->path) < 0)
 		return error_nomem(err);
-	ret = sys_unlink(path, err);
+	ret = sys_unlink(path.data, err);
 	if (!ret)
-		ret = sys_tempfile_create_exact(&rw->file, path,
+		ret = sys_tempfile_create_exact(&rw->file, path.data,
 						0666 | rw->repo->share, err);
 	if (!ret && buf_printf(&rw->out, "# pack-refs with:%s%s sorted%s \n",
 			       rw->peeled ? " peeled" : "",
 			       rw->fully_peeled ? " fully-peeled" : "",
 			       rw->is_proved ? " " PACKED_REFS_PROVED : "") < 0)
 		ret = error_nomem(err);
-	free(path);
+	buf_release(&path);
 	return ret;
 }
 
@@ -208,17 +205,9 @@ int packed_rewrite_finish(struct packed_rewrite *rw, struct error *err)
 
 int packed_rewrite_commit(struct packed_rewrite *rw, struct error *err)
 {
-	char *path;
-	int ret;
-
 	if (!packed_rewrite_is_changed(rw))
 		return 0;
-	path = repo_refs_common_path(rw->repo, "packed-refs");
-	if (!path)
-		return error_nomem(err);
-	ret = sys_tempfile_commit(&rw->file, path, rw->method, err);
-	free(path);
-	return ret;
+	return sys_tempfile_commit(&rw->file, rw->path, rw->method, err);
 }
 
 void packed_rewrite_release(struct packed_rewrite *rw)
@@ -227,4 +216,6 @@ void packed_rewrite_release(struct packed_rewrite *rw)
 	sys_tempfile_abort(&rw->lock);
 	packed_refs_release(&rw->old);
 	buf_release(&rw->out);
+	free(rw->path);
+	rw->path = NULL;
 }

@@ -6,7 +6,8 @@
  * "packed-refs.lock" is held from begin to release. No other process can pack
  * or remove records during that time. The new file is written as
  * "packed-refs.new" and renamed over the old file, so readers see the old or
- * the new file.
+ * the new file. If packed-refs is a symbolic link, the three files are those of
+ * the link's target, and the link stays.
  *
  *   begin -> { delete | put } in ascending order of names
  *         -> finish -> commit -> release
@@ -30,6 +31,8 @@
 
 struct packed_rewrite {
 	const struct repo *repo; /* borrowed */
+	/* owned: path of the file, with symbolic links followed */
+	char *path;
 	/* the existing packed-refs file, read under the lock */
 	struct packed_refs old;
 	/*

@@ -274,25 +274,17 @@ static int is_other_extension(void *ctx, const struct config_entry *entry)
 static int lock_config(struct migration *m)
 {
 	char *path = join(m, m->repo->git_dir, "config");
-	struct buf lock = BUF_INIT;
-	int ret = ERR_NOMEM;
+	int ret = path ? sys_lockfile_follow(&m->lock, &m->config, path,
+					     0666 | m->repo->share, 0, m->err)
+		       : ERR_NOMEM;
 
-	if (path)
-		m->config = sys_realpath_missing(path, m->err);
+	ret = ret == ERR_DENIED ? error_set(m->err, ret,
+					    "could not lock config file %s: "
+					    "File exists",
+					    path)
+				: ret;
 	free(path);
-	if (!m->config)
-		return ret;
-	if (buf_printf(&lock, "%s.lock", m->config) < 0)
-		error_nomem(m->err);
-	else
-		ret = sys_lockfile_create_mode(
-			&m->lock, lock.data, 0666 | m->repo->share, 0, m->err);
-	buf_release(&lock);
-	return ret == ERR_DENIED ? error_set(m->err, ret,
-					     "could not lock config file %s: "
-					     "File exists",
-					     m->config)
-				 : ret;
+	return ret;
 }
 
 /*

@@ -19,6 +19,9 @@
 
 #define IOV_BATCH 1024
 
+/* number of symbolic links that Linux follows in one path */
+#define LINKS_MAX 40
+
 static void wait_ready(int fd, short events)
 {
 	struct pollfd pfd = {fd, events, 0};
@@ -646,6 +649,47 @@ int sys_readlink(struct buf *out, const char *path, struct error *err)
 			return 0;
 		}
 	}
+}
+
+/*
+ * Replaces `path`, the path of a link, by the path that the link's text names.
+ * Returns 0 or ERR_NOMEM.
+ */
+static int replace_link(struct buf *path, const struct buf *text)
+{
+	const char *slash = path->len ? strrchr(path->data, '/') : NULL;
+
+	buf_set_len(path, slash && text->data[0] != '/'
+				  ? (size_t)(slash + 1 - path->data)
+				  : 0);
+	return buf_append(path, text->data, text->len);
+}
+
+int sys_follow_links(char **target, const char *path, struct error *err)
+{
+	struct buf at = BUF_INIT, text = BUF_INIT;
+	int ret = buf_append_str(&at, path), links = 0;
+
+	*target = NULL;
+	/*
+	 * If the link cannot be read, the path is no link, or later uses of
+	 * the path report the error.
+	 */
+	while (!ret && !(ret = sys_readlink(&text, at.data, NULL))) {
+		errno = ELOOP;
+		if (++links > LINKS_MAX)
+			ret = error_set_errno(err, "cannot open '%s'", path);
+		else if (replace_link(&at, &text) < 0)
+			ret = ERR_NOMEM;
+		buf_reset(&text);
+	}
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	else if (links <= LINKS_MAX)
+		*target = buf_detach(&at, NULL);
+	buf_release(&at);
+	buf_release(&text);
+	return *target ? 0 : ret;
 }
 
 int sys_link(const char *path, const char *second, struct error *err)

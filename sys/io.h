@@ -275,6 +275,16 @@ char *sys_parent(const char *path);
 char *sys_realpath_missing(const char *path, struct error *err);
 
 /*
+ * Sets *target to the path of the file that `path` leads to, malloc()ed. While
+ * the last component of the path is a symbolic link, the path is replaced by
+ * the text of the link. A relative text begins in the directory of the link.
+ * The file may be missing; links in other components stay as they are. Without
+ * links, *target is a copy of `path`. Returns 0, ERR_IO (for a loop of links
+ * with ELOOP) or ERR_NOMEM. After an error, *target is NULL.
+ */
+int sys_follow_links(char **target, const char *path, struct error *err);
+
+/*
  * Writes at most 4096 bytes to a stream that another process reads. If the
  * stream does not accept them within `wait_ms` milliseconds, the bytes are
  * lost. If `wait_ms` is 0, the function does not wait, and writes only to a

@@ -203,3 +203,26 @@ int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 		*err = io;
 	return io.code;
 }
+
+int sys_lockfile_follow(struct sys_tempfile *lock, char **target,
+			const char *path, unsigned mode, int64_t timeout_ms,
+			struct error *err)
+{
+	struct buf name = BUF_INIT;
+	char *file;
+	int ret = sys_follow_links(&file, path, err);
+
+	*target = NULL;
+	*lock = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	if (!ret && buf_printf(&name, "%s" SUFFIX, file) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = sys_lockfile_create_mode(lock, name.data, mode,
+					       timeout_ms, err);
+	if (!ret)
+		*target = file;
+	else
+		free(file);
+	buf_release(&name);
+	return ret;
+}

@@ -45,6 +45,20 @@ int sys_lockfile_create_mode(struct sys_tempfile *lock, const char *path,
 			     unsigned mode, int64_t timeout_ms,
 			     struct error *err);
 
+/*
+ * Locks the file `path`: creates "<target>.lock", where the target is the file
+ * that `path` leads to through symbolic links. So the links stay when the
+ * target is replaced, and two repositories that link to one file exclude each
+ * other. The target may be missing. The other parameters and the results are
+ * those of sys_lockfile_create_mode(). A loop of links is ERR_IO (ELOOP).
+ *
+ * On success, *target is the path of the target, which the caller frees with
+ * free(). Commit the lock to this path. After an error, *target is NULL.
+ */
+int sys_lockfile_follow(struct sys_tempfile *lock, char **target,
+			const char *path, unsigned mode, int64_t timeout_ms,
+			struct error *err);
+
 /* The state of the process that the PID file of a lock names. */
 enum sys_lockfile_holder {
 	/* there is no valid PID file */

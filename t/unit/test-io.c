@@ -454,6 +454,43 @@ static void parents(void **state)
 	}
 }
 
+static void check_target(const char *path, const char *expected)
+{
+	char *target;
+
+	assert_int_equal(sys_follow_links(&target, path, NULL), 0);
+	assert_string_equal(target, expected);
+	free(target);
+}
+
+static void followed_links(void **state)
+{
+	char path[256], target[256];
+	struct error err = ERROR_INIT;
+	char *none;
+
+	(void)state;
+	assert_int_equal(sys_mkdir_p(in_dir(path, "f/sub"), NULL), 0);
+	check_target(in_dir(path, "f/none"), in_dir(target, "f/none"));
+	check_target("none", "none");
+	/* a relative link, a link to it, and an absolute link to that */
+	assert_int_equal(sys_symlink("../file", in_dir(path, "f/sub/a"), NULL),
+			 0);
+	check_target(path, in_dir(target, "f/sub/../file"));
+	assert_int_equal(sys_symlink("sub/a", in_dir(path, "f/b"), NULL), 0);
+	check_target(path, target);
+	assert_int_equal(
+		sys_symlink(in_dir(target, "f/b"), in_dir(path, "f/c"), NULL),
+		0);
+	check_target(path, in_dir(target, "f/sub/../file"));
+	/* a loop */
+	assert_int_equal(sys_symlink("y", in_dir(path, "f/x"), NULL), 0);
+	assert_int_equal(sys_symlink("x", in_dir(path, "f/y"), NULL), 0);
+	assert_int_equal(sys_follow_links(&none, path, &err), ERR_IO);
+	assert_int_equal(err.sys_errno, ELOOP);
+	assert_null(none);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -469,6 +506,7 @@ int main(void)
 		cmocka_unit_test(directories),
 		cmocka_unit_test(new_links),
 		cmocka_unit_test(links),
+		cmocka_unit_test(followed_links),
 		cmocka_unit_test(reads_what_is_no_file),
 		cmocka_unit_test(directories_need_room),
 		cmocka_unit_test(test_secret),
