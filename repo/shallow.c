@@ -109,22 +109,22 @@ int repo_shallow_add(const struct repo *repo, const struct oid *oids, size_t nr,
 {
 	struct listing l = {repo->algo, OIDMAP_INIT, BUF_INIT};
 	char *path = repo_common_path(repo, "shallow");
-	char *lock_path = repo_common_path(repo, "shallow.lock");
+	char *target = NULL;
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
-	int ret = path && lock_path ? 0 : error_nomem(err);
+	int ret = path ? 0 : error_nomem(err);
 
 	if (!ret)
-		ret = sys_lockfile_create_mode(&lock, lock_path,
-					       0666 | repo->share, 0, err);
+		ret = sys_lockfile_follow(&lock, &target, path,
+					  0666 | repo->share, 0, err);
 	if (!ret)
 		ret = list_with(&l, repo, oids, nr, err);
 	if (!ret)
-		ret = replace(repo, &lock, path, &l.text, err);
+		ret = replace(repo, &lock, target, &l.text, err);
 	sys_tempfile_abort(&lock);
 	oidmap_release(&l.seen);
 	buf_release(&l.text);
 	free(path);
-	free(lock_path);
+	free(target);
 	return ret;
 }
 
@@ -170,7 +170,7 @@ static int list_kept(void *ctx, const struct oid *oid)
 static int retain(const struct repo *repo, struct retaining *r,
 		  const struct repo_shallow_stamp *since,
 		  struct sys_tempfile *lock, const char *path,
-		  struct error *err)
+		  const char *target, struct error *err)
 {
 	struct repo_shallow_stamp now;
 	int ret = repo_shallow_stamp_take(&now, repo, err);
@@ -184,7 +184,7 @@ static int retain(const struct repo *repo, struct retaining *r,
 		return error_nomem(err);
 	if (!ret && !r->listing.text.len)
 		return sys_unlink(path, err);
-	return ret ? ret : replace(repo, lock, path, &r->listing.text, err);
+	return ret ? ret : replace(repo, lock, target, &r->listing.text, err);
 }
 
 int repo_shallow_retain(const struct repo *repo,
@@ -198,21 +198,21 @@ int repo_shallow_retain(const struct repo *repo,
 		.ctx = ctx,
 	};
 	char *path = repo_common_path(repo, "shallow");
-	char *lock_path = repo_common_path(repo, "shallow.lock");
+	char *target = NULL;
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
-	int ret = path && lock_path ? 0 : error_nomem(err);
+	int ret = path ? 0 : error_nomem(err);
 
 	if (!ret)
 		ret = repo_shallow_each(repo, list_kept, &r, err);
 	if (!ret && r.has_others)
-		ret = sys_lockfile_create_mode(&lock, lock_path,
-					       0666 | repo->share, 0, err);
+		ret = sys_lockfile_follow(&lock, &target, path,
+					  0666 | repo->share, 0, err);
 	if (!ret && r.has_others)
-		ret = retain(repo, &r, since, &lock, path, err);
+		ret = retain(repo, &r, since, &lock, path, target, err);
 	sys_tempfile_abort(&lock);
 	oidmap_release(&r.listing.seen);
 	buf_release(&r.listing.text);
 	free(path);
-	free(lock_path);
+	free(target);
 	return ret;
 }

@@ -118,6 +118,26 @@ test_expect_success 'packed-refs: a loop, and a target whose directory is missin
 	done
 '
 
+test_expect_success 'shallow: a push and prune keep the link' '
+	fresh && rm -rf c && >shared/file && link shallow &&
+	printf "[receive]\n\tshallowUpdate = true\n" >>r.git/config &&
+	stock clone -q --depth 1 "file://$PWD/src" c &&
+	stock -C c -c user.name=a -c user.email=a@b commit -q --allow-empty -m x &&
+	rm -rf bare.git && g init -q --bare bare.git &&
+	cp r.git/config bare.git/config && ln -s ../shared/file bare.git/shallow &&
+	>shared/file.lock &&
+	test_must_fail stock -C c push -q \
+		--receive-pack="\"$GIT\" receive-pack" ../bare.git HEAD:x &&
+	rm shared/file.lock &&
+	stock -C c push -q --receive-pack="\"$GIT\" receive-pack" \
+		../bare.git HEAD:x &&
+	is_link bare.git/shallow && test_line_count 1 shared/file &&
+	stock -C src rev-parse main >expect && test_cmp expect shared/file &&
+	echo 1234567890123456789012345678901234567890 >>shared/file &&
+	g -C bare.git prune --expire=now &&
+	is_link bare.git/shallow && test_cmp expect shared/file
+'
+
 test_expect_success 'the configuration when refs are migrated' '
 	fresh && mv r.git/config shared/file && ln -s file shared/a &&
 	ln -s ../shared/a r.git/config &&
