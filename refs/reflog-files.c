@@ -6,6 +6,10 @@
  * A reflog changes under the lock of its ref. An edit writes a new file
  * "<log>.lock" and renames that file, so a reader sees the old or the new
  * reflog. Entries are appended under the same lock.
+ *
+ * A reflog that is a symbolic link belongs to another repository
+ * (git-new-workdir makes such links). As in stock Git, such a reflog is read
+ * and appended to, but does not exist for commands that edit or drop reflogs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,12 +30,18 @@ enum {
 	LOCK_TRIES = 3,
 };
 
+static bool is_editable(const char *path)
+{
+	struct sys_stat st;
+
+	return sys_lstat(&st, path, NULL) == 0 && st.is_file;
+}
+
 static bool log_exists(const struct repo *repo, const char *name)
 {
 	struct buf path = BUF_INIT;
-	struct sys_stat st;
 	bool found = refs_log_path(&path, repo, name) == 0 &&
-		     sys_stat(&st, path.data, NULL) == 0 && st.is_file;
+		     is_editable(path.data);
 
 	buf_release(&path);
 	return found;
@@ -156,6 +166,8 @@ static int lock_and_read(struct edit *e, struct error *err)
 	if (refs_loose_path(&e->ref_path, e->repo, e->name) < 0 ||
 	    refs_log_path(&e->log_path, e->repo, e->name) < 0)
 		return error_nomem(err);
+	if (!is_editable(e->log_path.data))
+		return 0;
 	if (lock(e, &e->ref_lock, &e->ref_path, timeout_ms, &why) < 0)
 		return say_locked(err, "ref", e->name, &why);
 	ret = read_tip(e, err);
@@ -291,18 +303,19 @@ static int edit_log(const struct repo *repo, const char *name,
 }
 
 /*
- * Removes a reflog, and then all empty directories above it, including "logs".
- * (If a ref is deleted, its reflog is removed too, but then "logs/refs/heads"
- * is kept.) Returns 0 or a negative error code.
+ * Removes a reflog unless it is a symbolic link, and then all empty directories
+ * above it, including "logs". (If a ref is deleted, its reflog is removed too,
+ * but then "logs/refs/heads" is kept.) Returns 0 or a negative error code.
  */
 static int drop_log(const struct repo *repo, const char *name,
 		    struct error *err)
 {
 	struct buf path = BUF_INIT;
-	int ret = reflog_remove(repo, name, err);
+	int ret = refs_log_path(&path, repo, name) < 0 ? error_nomem(err) : 0;
 
-	if (!ret && refs_log_path(&path, repo, name) < 0)
-		ret = error_nomem(err);
+	if (ret < 0 || !is_editable(path.data))
+		goto out;
+	ret = reflog_remove(repo, name, err);
 	if (ret < 0)
 		goto out;
 	for (const char *end = name; end; end = strchr(end + 1, '/')) {

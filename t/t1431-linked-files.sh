@@ -138,6 +138,30 @@ test_expect_success 'shallow: a push and prune keep the link' '
 	is_link bare.git/shallow && test_cmp expect shared/file
 '
 
+test_expect_success 'reflogs: a linked one is not edited or dropped' '
+	fresh && log=logs/refs/heads/t1 && link $log &&
+	cp shared/file before &&
+	g -C r.git reflog expire --expire=now --all &&
+	test_must_fail g -C r.git reflog exists refs/heads/t1 &&
+	test_must_fail g -C r.git reflog delete refs/heads/t1@{0} &&
+	test_must_fail g -C r.git reflog drop refs/heads/t1 &&
+	g -C r.git reflog drop --all &&
+	is_link r.git/$log && test_cmp before shared/file &&
+	g -C r.git update-ref refs/heads/t1 main~1 &&
+	is_link r.git/$log && test_line_count 3 shared/file
+'
+
+test_expect_success 'reflogs: objects of a linked one are kept' '
+	fresh && link logs/refs/heads/t1 &&
+	tree=$(g -C r.git rev-parse main^{tree}) &&
+	lost=$(g -C r.git commit-tree -m lost $tree) &&
+	old=$(g -C r.git rev-parse t1) &&
+	g -C r.git update-ref refs/heads/t1 $lost &&
+	g -C r.git update-ref refs/heads/t1 $old &&
+	g -C r.git prune --expire=now &&
+	g -C r.git cat-file -e $lost
+'
+
 test_expect_success 'the configuration when refs are migrated' '
 	fresh && mv r.git/config shared/file && ln -s file shared/a &&
 	ln -s ../shared/a r.git/config &&
