@@ -101,13 +101,11 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 		ret = sys_mkdir_shared(path.data, odb->repo->share, err);
 	else if (!ret && sys_stat(&st, path.data, NULL) == ERR_MISSING)
 		ret = 1;
-	if (!ret &&
-	    chain_path(&path, odb, dir_nr, "commit-graph-chain.lock") < 0)
+	if (!ret && chain_path(&path, odb, dir_nr, "commit-graph-chain") < 0)
 		ret = error_nomem(err);
 	if (!ret)
-		ret = sys_lockfile_create_mode(&lock->file, path.data,
-					       FILE_MODE | odb->repo->share, 0,
-					       err);
+		ret = sys_lockfile_follow(&lock->file, &lock->path, path.data,
+					  FILE_MODE | odb->repo->share, 0, err);
 	buf_release(&path);
 	return ret == 1 ? 0 : ret;
 }
@@ -115,6 +113,8 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock)
 {
 	sys_tempfile_abort(&lock->file);
+	free(lock->path);
+	lock->path = NULL;
 }
 
 /*
@@ -174,20 +174,6 @@ static int stage_chain(const struct commit_graph_chain *c,
 
 	buf_release(&text);
 	return ret ? ret : sys_tempfile_finish(&lock->file, method, err);
-}
-
-static int put_chain(const struct commit_graph_chain *c,
-		     struct commit_graph_chain_lock *lock,
-		     enum sys_fsync_method method, struct error *err)
-{
-	struct buf path = BUF_INIT;
-	int ret = chain_path(&path, c->odb, c->dir_nr, "commit-graph-chain") < 0
-			  ? error_nomem(err)
-			  : sys_tempfile_commit(&lock->file, path.data, method,
-						err);
-
-	buf_release(&path);
-	return ret;
 }
 
 /* ---- cleanup */
@@ -327,7 +313,7 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 		ret = put_layer(c, c->checksum->bytes, c->bytes->data,
 				c->bytes->len, method, err);
 	if (!ret)
-		ret = put_chain(c, lock, method, err);
+		ret = sys_tempfile_commit(&lock->file, lock->path, method, err);
 	commit_graph_chain_unlock(lock);
 	return ret < 0 ? ret : tidy_up(c, err);
 }
@@ -370,25 +356,25 @@ static int write_locked(struct sys_tempfile *lock, const char *path,
 int commit_graph_install(const struct repo *repo, const char *dir,
 			 const struct buf *bytes, struct error *err)
 {
-	struct buf info = BUF_INIT, path = BUF_INIT, lock_path = BUF_INIT;
+	struct buf info = BUF_INIT, path = BUF_INIT;
+	char *target = NULL;
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	enum sys_fsync_method method;
 	int ret = repo_fsync_method(repo, REPO_FSYNC_COMMIT_GRAPH, &method,
 				    err);
 
 	if (!ret && (buf_printf(&info, "%s/info", dir) < 0 ||
-		     buf_printf(&path, "%s/commit-graph", info.data) < 0 ||
-		     buf_printf(&lock_path, "%s.lock", path.data) < 0))
+		     buf_printf(&path, "%s/commit-graph", info.data) < 0))
 		ret = error_nomem(err);
 	if (!ret)
 		ret = sys_mkdir_shared(info.data, repo->share, err);
 	if (!ret)
-		ret = sys_lockfile_create_mode(&lock, lock_path.data,
-					       FILE_MODE | repo->share, 0, err);
+		ret = sys_lockfile_follow(&lock, &target, path.data,
+					  FILE_MODE | repo->share, 0, err);
 	if (!ret)
-		ret = write_locked(&lock, path.data, bytes, method, err);
+		ret = write_locked(&lock, target, bytes, method, err);
 	buf_release(&info);
 	buf_release(&path);
-	buf_release(&lock_path);
+	free(target);
 	return ret;
 }

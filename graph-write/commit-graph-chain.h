@@ -95,11 +95,13 @@ struct commit_graph_chain {
  */
 struct commit_graph_chain_lock {
 	struct sys_tempfile file;
+	/* owned: path of the chain file, with symbolic links followed */
+	char *path;
 };
 
 #define COMMIT_GRAPH_CHAIN_LOCK_INIT                                           \
 	{                                                                      \
-		SYS_TEMPFILE_INIT                                              \
+		SYS_TEMPFILE_INIT, NULL                                        \
 	}
 
 /*

@@ -56,6 +56,8 @@ struct writing {
 	struct sys_tempfile lock;
 	/* lock file that is renamed to the chain file */
 	struct sys_tempfile chain_lock;
+	/* owned: path of the chain file, with symbolic links followed */
+	char *chain_path;
 	enum sys_fsync_method method;
 	struct error *err;
 };
@@ -71,6 +73,7 @@ static void writing_release(struct writing *w)
 	buf_release(&w->bytes);
 	buf_release(&w->bitmap);
 	buf_release(&w->dir);
+	free(w->chain_path);
 }
 
 /* ---- locks and checks */
@@ -78,7 +81,7 @@ static void writing_release(struct writing *w)
 static int take_locks(struct writing *w)
 {
 	char *dir = odb_midx_chain_path(w->dir.data, "");
-	char *path = odb_midx_chain_path(w->dir.data, CHAIN_FILE ".lock");
+	char *path = odb_midx_chain_path(w->dir.data, CHAIN_FILE);
 	int ret = dir && path
 			  ? sys_mkdir_shared(dir, w->odb->repo->share, w->err)
 			  : error_nomem(w->err);
@@ -87,9 +90,9 @@ static int take_locks(struct writing *w)
 		ret = multi_pack_lock(&w->lock, w->dir.data,
 				      w->odb->repo->share, w->err);
 	if (!ret && !w->no_chain_file)
-		ret = sys_lockfile_create_mode(&w->chain_lock, path,
-					       CHAIN_MODE | w->odb->repo->share,
-					       0, w->err);
+		ret = sys_lockfile_follow(&w->chain_lock, &w->chain_path, path,
+					  CHAIN_MODE | w->odb->repo->share, 0,
+					  w->err);
 	free(dir);
 	free(path);
 	return ret;
@@ -337,17 +340,6 @@ static int stage_chain(struct writing *w)
 	return ret;
 }
 
-static int put_chain(struct writing *w)
-{
-	char *path = odb_midx_chain_path(w->dir.data, CHAIN_FILE);
-	int ret = path ? sys_tempfile_commit(&w->chain_lock, path, w->method,
-					     w->err)
-		       : error_nomem(w->err);
-
-	free(path);
-	return ret;
-}
-
 /*
  * Remove files that readers no longer use: the files of layers that the new
  * chain does not have, and the files of a single multi-pack-index. Returns 0
@@ -379,7 +371,8 @@ static int install(struct writing *w)
 		ret = put_layer(w);
 	if (ret < 0 || w->no_chain_file)
 		return ret;
-	ret = put_chain(w);
+	ret = sys_tempfile_commit(&w->chain_lock, w->chain_path, w->method,
+				  w->err);
 	return ret < 0 ? ret : tidy_up(w);
 }
 

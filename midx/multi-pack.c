@@ -107,24 +107,31 @@ int multi_pack_put_files(const struct multi_pack_files *files,
 	struct sys_tempfile bitmap = SYS_TEMPFILE_INIT;
 	const struct buf *bytes = files->bytes;
 	bool same = files->path && is_same(files->path, bytes);
-	int ret = 0;
+	char *path, *dir;
+	int ret;
 
 	if (!files->path || !files->bitmap_path)
 		return error_nomem(err);
-	if (files->bitmap->len)
+	ret = sys_follow_links(&path, files->path, err);
+	dir = path ? sys_parent(path) : NULL;
+	if (!ret && !dir)
+		ret = error_nomem(err);
+	if (!ret && files->bitmap->len)
 		ret = stage(&bitmap, files->dir, files->bitmap->data,
 			    files->bitmap->len, files->bitmap_mode, method,
 			    err);
 	if (!ret && !same)
-		ret = stage(&midx, files->dir, bytes->data, bytes->len,
-			    files->mode, method, err);
+		ret = stage(&midx, dir, bytes->data, bytes->len, files->mode,
+			    method, err);
 	if (!ret && files->bitmap->len)
 		ret = sys_tempfile_commit(&bitmap, files->bitmap_path, method,
 					  err);
 	if (!ret && !same)
-		ret = sys_tempfile_commit(&midx, files->path, method, err);
+		ret = sys_tempfile_commit(&midx, path, method, err);
 	sys_tempfile_abort(&bitmap);
 	sys_tempfile_abort(&midx);
+	free(path);
+	free(dir);
 	return ret;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Locks the multi-pack-index of a pack directory. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -14,13 +15,14 @@ int multi_pack_lock(struct sys_tempfile *lock, const char *dir, unsigned share,
 		    struct error *err)
 {
 	struct buf path = BUF_INIT;
-	int ret = buf_printf(&path, "%s/multi-pack-index.lock", dir) < 0
+	char *target = NULL;
+	int ret = buf_printf(&path, "%s/multi-pack-index", dir) < 0
 			  ? error_nomem(err)
-			  : sys_lockfile_create_mode(lock, path.data,
-						     0666 | share, TIMEOUT_MS,
-						     err);
+			  : sys_lockfile_follow(lock, &target, path.data,
+						0666 | share, TIMEOUT_MS, err);
 
 	buf_release(&path);
+	free(target);
 	return ret;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lock of a pack directory's multi-pack-index, "multi-pack-index.lock".
- * Only its holder may change the single file or the chain. Installing the
- * single file removes the chain, installing a chain removes the single file,
- * and repacks remove both. So there is one lock for both, which is held until
- * replaced files are removed.
+ * The lock of a pack directory's multi-pack-index, "multi-pack-index.lock". If
+ * the multi-pack-index is a symbolic link, the lock is beside the link's
+ * target. Only its holder may change the single file or the chain. Installing
+ * the single file removes the chain, installing a chain removes the single
+ * file, and repacks remove both. So there is one lock for both, which is held
+ * until replaced files are removed.
  *
  * The holder checks whether its snapshot is still current. If the snapshot is
  * out of date, the checks below return an error and set *outdated to true: the

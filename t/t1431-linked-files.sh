@@ -162,6 +162,35 @@ test_expect_success 'reflogs: objects of a linked one are kept' '
 	g -C r.git cat-file -e $lost
 '
 
+test_expect_success 'commit-graphs' '
+	fresh && link objects/info/commit-graph &&
+	g -C r.git commit-graph write --reachable &&
+	is_link r.git/objects/info/commit-graph &&
+	g -C r.git commit-graph verify &&
+	>shared/file.lock &&
+	test_must_fail g -C r.git commit-graph write --reachable &&
+	fresh && dir=objects/info/commit-graphs && mkdir -p r.git/$dir &&
+	link $dir/commit-graph-chain &&
+	g -C r.git commit-graph write --reachable --split &&
+	is_link r.git/$dir/commit-graph-chain && test_line_count 1 shared/file &&
+	g -C r.git commit-graph verify
+'
+
+test_expect_success 'multi-pack-indexes' '
+	fresh && g -C r.git repack -adq && link objects/pack/multi-pack-index &&
+	g -C r.git multi-pack-index write --bitmap &&
+	is_link r.git/objects/pack/multi-pack-index &&
+	test $(ls r.git/objects/pack/multi-pack-index-*.bitmap | wc -l) = 1 &&
+	g -C r.git multi-pack-index verify &&
+	>shared/file.lock &&
+	test_must_fail g -C r.git multi-pack-index write &&
+	fresh && g -C r.git repack -adq && dir=objects/pack/multi-pack-index.d &&
+	mkdir r.git/$dir && link $dir/multi-pack-index-chain &&
+	g -C r.git multi-pack-index write --incremental &&
+	is_link r.git/$dir/multi-pack-index-chain &&
+	test_line_count 1 shared/file
+'
+
 test_expect_success 'the configuration when refs are migrated' '
 	fresh && mv r.git/config shared/file && ln -s file shared/a &&
 	ln -s ../shared/a r.git/config &&
