@@ -318,22 +318,19 @@ static int write_file(struct run *r)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	struct pack_args_file file = {.name = r->a.file};
-	struct buf path = BUF_INIT;
-	int ret = buf_printf(&path, "%s.lock", r->a.file) < 0
-			  ? error_nomem(r->err)
-			  : sys_lockfile_create_mode(
-				    &lock, path.data,
-				    FILE_MODE | r->store.repo->share, 0,
-				    r->err);
+	char *target;
+	int ret = sys_lockfile_follow(&lock, &target, r->a.file,
+				      FILE_MODE | r->store.repo->share, 0,
+				      r->err);
 
 	file.fd = lock.fd;
 	if (!ret)
 		ret = write_to(r, &file);
 	if (!ret)
-		ret = sys_tempfile_commit(&lock, r->a.file, SYS_FSYNC_FSYNC,
+		ret = sys_tempfile_commit(&lock, target, SYS_FSYNC_FSYNC,
 					  r->err);
 	sys_tempfile_abort(&lock);
-	buf_release(&path);
+	free(target);
 	return ret;
 }
 

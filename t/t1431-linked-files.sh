@@ -208,4 +208,10 @@ test_expect_success 'the configuration of a member of a network' '
 	is_link r.git/config && ! grep -i alternateRefsPrefixes shared/file
 '
 
+test_expect_success 'a bundle' '
+	fresh && ln -s shared/file out &&
+	g -C r.git bundle create ../out main &&
+	is_link out && g -C r.git bundle verify ../out
+'
+
 test_done
