@@ -484,7 +484,7 @@ static unsigned fate_nr(const struct world *w, enum memstore_op op,
 			const char *name)
 {
 	/*
-	 * No fault is tried for hints (files with a recent number): without a
+	 * No fault is tried for hints (files with a record's number): without a
 	 * hint, the search for the newest record only takes longer.
 	 */
 	if (!w->faults || !strncmp(name, "hint/", 5))
@@ -703,8 +703,8 @@ static void pack_objects(struct world *w, struct buf *pack,
 }
 
 /*
- * Runs the actor "m" or "d": replaces all packs by one pack, and all tables and
- * updates by one table. "d" also leaves out OLD_OBJECT if no ref needs it.
+ * Runs actor "m" or "d": puts all packs into one pack, and all tables and
+ * updates of refs into one table. "d" also omits OLD_OBJECT if no ref needs it.
  */
 static void run_maintainer(struct actor *a)
 {
@@ -881,9 +881,9 @@ static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 	jumps = nr && may_jump(w) && (is_free || w->preemptions);
 	events = (unsigned)lands + (unsigned)jumps;
 	/*
-	 * When no actor can go on, a late put has two possible outcomes: it
-	 * takes effect, or it is lost. Each is an event that can be chosen.
-	 * `events` already counts the first.
+	 * No actor can go on, but a put that got no answer (a late put) is
+	 * left. The put takes effect, or it is lost. Both are events to choose
+	 * from. `events` already counts the event that it takes effect.
 	 */
 	if (!nr && lands)
 		events++;

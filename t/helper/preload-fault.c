@@ -255,8 +255,10 @@ static void lose_power(void)
 /* ---- counting */
 
 /*
- * Whether a system call needs free space on the disk. NO_ROOM: no. ROOM: yes.
- * BYTES: yes, for a write; a write can also be done by half.
+ * Whether a system call needs free space on the disk. NO_ROOM: the call needs
+ * no free space. ROOM: the call needs free space. BYTES: the call writes bytes
+ * of a file, and needs free space. Only a call of this kind can be done by
+ * half: half of the bytes are written.
  */
 enum need { NO_ROOM, ROOM, BYTES };
 

@@ -111,9 +111,10 @@ static bool fails(const void *caller)
 	    at >= memory.end)
 		return false;
 	/*
-	 * stop() is registered at the first request, not when this library is
-	 * loaded. A function that is registered later runs earlier at the exit.
-	 * So stop() runs before the destructors of the program.
+	 * stop() is registered when the program first asks for memory, not when
+	 * this library is loaded. The destructors of the program are registered
+	 * in between. At the exit, the function that was registered last runs
+	 * first. So stop() runs before the destructors.
 	 */
 	if (!__atomic_exchange_n(&memory.is_started, true, __ATOMIC_RELAXED))
 		atexit(stop);

@@ -18,8 +18,17 @@
  *	delete <name>               delete a file
  *	presign <name> <seconds>    print a URL
  *
- * The last line is "ok", "absent", "conflict", "ambiguous" or "unavailable". An
- * error is printed to standard error, and the exit code is 1.
+ * The last line of the output is the result of <act>:
+ *
+ *	ok            the store did what was asked
+ *	absent        there is no such file
+ *	conflict      the condition of a write is false: nothing was written
+ *	ambiguous     the store did not answer, so it is unknown whether a write
+ *	              or a delete takes effect
+ *	unavailable   the store did not work: nothing was changed
+ *
+ * After any other failure, a message is printed to standard error instead, and
+ * the exit code is 1.
  *
  *	--endpoint=<url> --ca=<file> --part=<bytes> --tries=<n> --pause=<ms>
  *	--stall=<ms>

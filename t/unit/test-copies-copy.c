@@ -179,9 +179,9 @@ static void test_requests_when_cold(void **state)
 }
 
 /*
- * The hint (a file with a recent number) of a repository is left, but the
- * record (manifest) and the other files were deleted. Making a copy must fail
- * with ERR_MISSING.
+ * The hint (a file with the number of a recent record) of a repository is left,
+ * but the record (manifest) and the other files were deleted. Making a copy
+ * must fail with ERR_MISSING.
  */
 static void test_wrong_hint(void **state)
 {
@@ -336,8 +336,9 @@ static void test_known_record(void **state)
 	refresh(&c, copy);
 
 	/*
-	 * The other process has made a record (manifest) and advanced the copy.
-	 * One request of the refresh finds that there is no newer record.
+	 * The other process makes record 2 (a manifest), and also brings the
+	 * local copy to this record. So the refresh need not read record 2. It
+	 * sends one request, which asks for record 3. There is no record 3.
 	 */
 	other_advance(&other, NULL);
 	assert_int_equal(count_refresh(&c, copy), 1);

@@ -240,8 +240,8 @@ static void test_emptied(void **state)
 }
 
 /*
- * A repository was removed from the store, but its hint (a file with a recent
- * number) and the cached files remain. The repository must not be served.
+ * A repository was removed from the store, but its hint (a file with the number
+ * of a recent record) and cached files remain. The repository must be refused.
  */
 static void test_removed_with_a_hint(void **state)
 {

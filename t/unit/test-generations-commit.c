@@ -192,7 +192,7 @@ static void test_commit(void **state)
 
 /*
  * The requests so far, one letter for each. A put is "f" (a file), "h" (the
- * hint, a file with a recent number) or "r" (a record, also called manifest).
+ * hint: the number of a recent record) or "r" (a record, also called manifest).
  * Any other request is "?".
  */
 static char noted[32];
@@ -409,8 +409,8 @@ static enum memstore_fate fail_hint(void *ctx, enum memstore_op op,
 }
 
 /*
- * Programs find repositories by their hints (files with a recent number). So
- * the first push writes the hint before the record (manifest).
+ * Repositories are listed by their hints (files with the number of a recent
+ * record). So the first push writes the hint before the record (manifest).
  */
 static void test_first_hint(void **state)
 {
@@ -611,8 +611,8 @@ static const struct lost_case lost_cases[] = {
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	/*
-	 * The answer to the first put is lost, and the record (manifest) cannot
-	 * be read or is absent. If the second put fails, nothing is known.
+	 * The first answer is lost. The record (manifest) cannot be read, or is
+	 * absent. So it is put again. If this put fails, too: unknown.
 	 */
 	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},
@@ -624,8 +624,8 @@ static const struct lost_case lost_cases[] = {
 	 2},
 	{{MEMSTORE_NOTHING, MEMSTORE_ERROR}, {0}, 2, 0, GENERATION_UNKNOWN, 1},
 	/*
-	 * One answer is lost. The record (manifest) can be read, but no answer
-	 * of the store proves that the record will stay: the result is unknown.
+	 * The first answer is lost. The record (manifest) can be read, but a
+	 * power loss may remove it: no answer proves that it is durable.
 	 */
 	{{MEMSTORE_LOST, MEMSTORE_DOWN}, {0}, 2, 0, GENERATION_UNKNOWN, 2},
 	{{MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST},

@@ -393,10 +393,11 @@ static enum memstore_fate fail_hints(void *ctx, enum memstore_op op,
 }
 
 /*
- * The store may fail when the hint (a file with a recent number) is read. If
- * the store is unavailable, the search ends after this one request. If the
- * store answers with an error, the search finds the newest record (manifest)
- * without the hint. An invalid name of a repository is an error.
+ * The search for the newest record (manifest) starts with a request that reads
+ * the hint: a file with the number of a recent record. This request may fail.
+ * If the store is unavailable, the search ends, and sends no other request. If
+ * the store answers with an error, the search finds the newest record without
+ * the hint. An invalid name of a repository is an error.
  */
 static void test_hint_fails(void **state)
 {

@@ -58,8 +58,9 @@ static void test_names(void **state)
 }
 
 /*
- * The name of a hint (a file with a recent number) has the quoted path of its
- * repository. The name must be valid, and unquoting it must give the path.
+ * The name of a hint (a file with the number of a recent record) has the quoted
+ * path of its repository. The name must be valid, and unquoting it must give
+ * the path.
  */
 static void test_quotes(void **state)
 {

@@ -109,9 +109,12 @@ static void test_single(void **state)
 
 /*
  * A client may start a request only if it uses fewer threads than are free.
- * Here two clients use one thread each, and only one thread is free. So no
- * further request may run. When one request ends, a second request of each
- * client may run.
+ * Here there are three threads, and two clients use one thread each. So one
+ * thread is free, and no client may start a second request.
+ *
+ * Then the request of client b ends, and two threads are free. Client a uses
+ * one thread, so its second request may run. Now one thread is free. Client b
+ * uses no thread, so its second request may run, too.
  */
 static void test_two_follow(void **state)
 {

@@ -178,9 +178,10 @@ static void test_public(void **state)
 }
 
 /*
- * The marker and the list of offers (published packs) may belong to different
- * generations (versions). A pack is offered only if both name it with the same
- * size.
+ * A local copy of a repository has two files that name packs: the marker, with
+ * the files of the generation (version) that the copy has, and the list of
+ * offers (published packs). The two files may belong to different generations.
+ * A pack is offered only if both files name it with the same size.
  */
 static void test_other_generation(void **state)
 {

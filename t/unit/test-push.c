@@ -465,9 +465,10 @@ static void test_record_before_the_copy(void **state)
 }
 
 /*
- * A push noted locally that its record (manifest of a new generation) exists,
- * and was killed. Then the store was restored from an older backup, so the
- * record is lost. The next push must not build on it.
+ * The process of a push made a record (manifest of a new generation). It wrote
+ * a local note which says that the record exists, and then it was killed. Then
+ * the store was restored from an older backup, so the record is lost. The next
+ * push must not build on the lost record.
  */
 static void test_lost_record_before_the_copy(void **state)
 {
@@ -820,12 +821,16 @@ static void test_relay_ends_before_the_copy(void **state)
 }
 
 /*
- * If the relay ends (the process that makes records), a push looks for its
- * files in the newest record, the manifest of the newest generation. If they
- * are there, the relay has made the record. This push needs two records, and
- * the relay ends before it makes the second one. The first record already has
- * the files of the push, so they do not prove that the second record was made.
- * The push must fail.
+ * The relay is the process that makes the records (manifests) of pushes. If the
+ * relay dies before it answers a push, the push does not know whether its
+ * record was made. So the push looks for its uploaded files in the newest
+ * record. For the first record of a push, the files prove that the record was
+ * made.
+ *
+ * This push makes two records, one for each of two ref transactions. The relay
+ * dies before it makes the second one. The files of the push are in the newest
+ * record, because the first record has added them. So the files do not prove
+ * that the second record was made, and the second transaction must fail.
  */
 static void test_relay_ends_at_second_record(void **state)
 {
@@ -856,10 +861,15 @@ static void test_relay_ends_at_second_record(void **state)
 }
 
 /*
- * The outcome of a push's first record (manifest of a new generation) was
- * unknown, and the record was made late. Since then, each record lists the
- * files of the push. So these files do not prove that the second record of the
- * push was made.
+ * A push makes two records (manifests), one for each of two ref transactions.
+ * The relay (the process that makes records) dies before it makes the first
+ * one. So the push does not know whether the first record was made. In fact,
+ * the first record is made late, after the push was told that the outcome is
+ * unknown.
+ *
+ * Then a new relay dies before it makes the second record. The files of the
+ * push are in the newest record, because the first record has added them. So
+ * the files do not prove that the second record was made.
  */
 static void test_relay_ends_twice(void **state)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of admission/queue.c, the queue for expensive work, with a simulated
- * clock: limits of unfairness, no starvation, and processes that die.
+ * clock. The tests prove that principals (users or clients) get equal shares of
+ * the service up to a small difference, that no request waits forever, and that
+ * the queue goes on if a process dies.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -144,9 +144,11 @@ static void test_requests(void **state)
 	assert_int_equal(create(&f, "refs/heads/c"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 7);
 	/*
-	 * The process of this push has just asked whether the store has the
-	 * newest record, and the store has it. So the relay need not ask again.
-	 * There are two requests.
+	 * The process of this push has found the last record of the relay in
+	 * the store (f.seen is the number of this record). This proves that the
+	 * store has not lost the record. So the relay need not ask the store
+	 * for this proof. The relay sends two requests: one writes the next
+	 * record, the other the hint.
 	 */
 	f.now += 2 * SECOND;
 	f.seen += 3;
@@ -202,10 +204,12 @@ static void test_lost_record(void **state)
 }
 
 /*
- * The relay has made a record (manifest of a generation). Then the store is
- * restored from a backup, and another node makes another record with the same
- * number. The process of the next push has read the record of the other node,
- * so the relay must build on this record.
+ * The relay (the process that makes the records of all pushes to a node) has
+ * made a record (manifest of a generation). Then the store is restored from a
+ * backup, and this record is lost. Another node makes a different record with
+ * the same number. The process of the next push has read the record of the
+ * other node. So the relay must forget the lost record, and must base the next
+ * record on that of the other node.
  */
 static void test_other_history(void **state)
 {

@@ -196,8 +196,11 @@ static void test_ranges(void **state)
 }
 
 /*
- * The response to HEAD has no body, so a status 404 may come from a proxy. The
- * body of a second request (GET) tells whether the file is absent.
+ * A response with status 404 may come from the store, which says so in the
+ * body, or from a proxy. The response to HEAD has no body, so it does not tell
+ * whether the store or a proxy has sent it. So a second request (GET) is sent.
+ * The body of its response tells whether the store says that the file is
+ * absent.
  */
 static void test_head(void **state)
 {

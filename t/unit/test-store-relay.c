@@ -64,9 +64,10 @@ static void finish(struct fixture *f)
 }
 
 /*
- * Runs the checks that every store must pass. The relay and the process use the
- * same directory as store. So a request has the same effect with and without
- * the relay.
+ * Runs the checks that every store must pass. If `has_relay` is true, this
+ * process sends most requests to the relay, and the relay sends them to its own
+ * store. Other requests go directly to a store of this process. Both stores use
+ * the same directory, so both find the same files.
  */
 static void run_suite(bool has_relay)
 {
@@ -240,9 +241,10 @@ static void test_long_files(void **state)
 	assert_memory_equal(got.data, bytes, got.len);
 	assert_true(has(&f.direct.store, "long", "") == false);
 	/*
-	 * Another process has written a long file. The relay (the process that
-	 * sends requests to the store) says that the file is long. So the
-	 * process reads it directly.
+	 * Another process has written a long file. This process asks the relay
+	 * for the file. The relay answers only that the file is too long for a
+	 * message. So this process reads the file from the store itself,
+	 * without the relay.
 	 */
 	filestore_put(&f.peer.mem.store, NULL, "other", bytes, sizeof(bytes),
 		      &always, NULL);
