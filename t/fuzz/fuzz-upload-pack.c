@@ -3,9 +3,11 @@
  * Fuzz target for the bytes that a client sends to upload-pack. The first byte
  * chooses the protocol version, whether the request is stateless, the size of
  * the pieces in which input arrives, and a configuration that permits more
- * kinds of requests. The repository is that of t/unit/dialog.h, and a
- * description of the request is sent in place of a pack. For any input, the
- * response must consist of packets, except for a pack without side bands.
+ * kinds of requests. The repository is that of t/unit/dialog.h. No pack is
+ * made: where a pack would be sent, a text is sent that describes the request.
+ * For any input, the response must consist of packets. There is one exception:
+ * if the client has not chosen side bands, the text in place of the pack is
+ * sent without packets.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -115,8 +115,9 @@ static inline void dialog_object(struct dialog *d, const char *name,
 }
 
 /*
- * Write a commit of the tree `t`. `date`: date of author and committer.
- * `parent` and `parent2` are names of objects; NULL: no such parent.
+ * Write a commit with the name `name`. Its tree is the object with the name
+ * "t", which all commits share. `date`: date of author and committer. `parent`
+ * and `parent2` are names of objects; NULL: no such parent.
  */
 static inline void dialog_commit(struct dialog *d, const char *name,
 				 uint64_t date, const char *parent,

@@ -24,10 +24,15 @@ struct filterset {
 	struct filter filter;
 	bool filter_wants;
 	/*
-	 * Indexed like r->objects: the smallest depth (see walk/filter.h) at
-	 * which the wants reach the object, plus two. 1: a wanted tag, or a
-	 * wanted tree whose entries have the depth 0. 0: the wants do not reach
-	 * the object.
+	 * Indexed like r->objects. 0: the wants do not reach the object.
+	 * Otherwise the smallest depth at which the wants reach the object,
+	 * plus two; see walk/filter.h. So 2 stands for the depth 0, which the
+	 * root tree of a commit has.
+	 *
+	 * The entries of a wanted tree that is exempt from the filter
+	 * (`spared`) have the depth 0. The tree itself is one level above its
+	 * entries. So it has the depth -1, which is stored as 1. A wanted tag
+	 * has the value 1, too.
 	 */
 	uint32_t *levels;
 	/*
@@ -87,9 +92,10 @@ static inline void filterset_find_all(struct filterset *s,
 			nr = r->objects[nr].refs[0];
 		}
 		/*
-		 * A wanted tree that is exempt from the filter (s->spared)
-		 * gives its entries the depth 0. Any other wanted tree itself
-		 * has the depth 0, like the root tree of a commit.
+		 * If a wanted tree is exempt from the filter (s->spared), its
+		 * entries have the depth 0, so the tree gets the depth -1. Any
+		 * other wanted tree gets the depth 0, like the root tree of a
+		 * commit. s->levels stores the depth plus two.
 		 */
 		filterset_find(s, r, nr,
 			       r->objects[nr].type == OBJ_TREE &&

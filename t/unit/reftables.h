@@ -192,10 +192,11 @@ static inline void twin_write(const struct twin *twin, size_t log_nr,
 }
 
 /*
- * Append the table <dir>/<name> to `bytes`, without the highest level of its
- * ref index. The table must have only refs, and an index of several levels. In
- * the result, the highest level has several blocks, as in some tables of stock
- * Git (up to 3 blocks).
+ * Append the table <dir>/<name> to `bytes`, without the root of its ref index.
+ * The table must have only refs, and an index of several levels. The root is
+ * the top level of this index, and has one block. After its removal, the next
+ * level is the top level. This level has several blocks, as the top level of
+ * some tables that stock Git writes (up to 3 blocks).
  */
 static inline void twin_read_wide(struct buf *bytes, const char *dir,
 				  const char *name, enum hash_algo algo)

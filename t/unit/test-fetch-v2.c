@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of serve/fetch-v2.c, the command fetch of protocol v2. They prove that
- * each script of a client gets the right sections in the response, and that
- * wrong requests are refused.
+ * Tests of serve/fetch-v2.c, the command fetch of protocol v2. Each test sends
+ * a script, which is a fixed sequence of packets in the role of a client. The
+ * tests prove that the response has the right sections, and that wrong requests
+ * are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -57,8 +57,8 @@ static void test_repack(void **state)
 
 /*
  * A file of a member repository names an object that no ref reaches. The object
- * is pruned only after the file was removed. The format of the file has the
- * object's id in place of "%s".
+ * is pruned only after the file was removed. `format`: the content of the file,
+ * with "%s" in place of the object's id.
  */
 static void check_root(const char *path, const char *format)
 {

@@ -150,8 +150,9 @@ static void check_report(void *ctx)
 }
 
 /*
- * If an allocation fails, the check fails, or its report is complete. The lack
- * of memory must not be reported as damage of the network.
+ * An allocation fails during the check. Then the check must return an error, or
+ * it must succeed with a complete report. The lack of memory must not be
+ * reported as damage of the network.
  */
 static void test_no_memory(void **state)
 {

@@ -151,8 +151,9 @@ static void add_some(struct outbox *box, struct buf *expected,
 	}
 	/*
 	 * With a probability of 1/2, the span (range of a pack) follows the
-	 * previous span directly. Independently, with a probability of 1/2, its
-	 * length is a multiple of the length of a group of packets.
+	 * previous span directly. Independently, with a probability of 1/2, the
+	 * span has the length of one full group. A group has 16 packets
+	 * (OUTBOX_GROUP_PACKETS), which are sent together.
 	 */
 	if (r >> 17 & 1)
 		*at = random_next(seed) % (MAP_LEN / 2);

@@ -92,8 +92,9 @@ static void test_objects(void **state)
 	assert_int_equal(absent.pack_len, 0);
 	/*
 	 * Another client can download the same objects, but lists them in
-	 * another order. So it can use the plan (cached response), and tell()
-	 * is called once.
+	 * another order. So it can use the plan (cached response).
+	 * plan_elsewhere_tell() must call the callback tell() of this client
+	 * once, with the objects that the plan leaves out.
 	 */
 	receiver_init(&b, NR);
 	b.oids[0].bytes[0] = 4;
@@ -107,8 +108,10 @@ static void test_objects(void **state)
 	assert_int_equal(plan_elsewhere_tell(&absent, &b.elsewhere, NULL),
 			 ERR_IO);
 	/*
-	 * A client that can download nothing, or only some of the objects,
-	 * cannot use the plan (cached response). So tell() must not be called.
+	 * The plan (cached response) leaves out objects that the client must
+	 * download elsewhere. A client that can download none or only some of
+	 * these objects cannot use the plan. So its callback tell(), which gets
+	 * the objects that the plan leaves out, must not be called.
 	 */
 	receiver_init(&b, NR);
 	b.oids[2].bytes[0] = 9;
@@ -140,9 +143,10 @@ static void test_pack(void **state)
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 1);
 	assert_true(a.has_pack && oid_equal(&a.pack, &a.offered));
 	/*
-	 * tell() must not be called for a client that cannot use the plan
-	 * (cached response). In turn, the pack has another length, or the
-	 * client can download only objects, only another pack, or nothing.
+	 * The callback tell() gets the pack that the plan (cached response)
+	 * leaves out. It must not be called for a client that cannot use the
+	 * plan. In turn, the pack has another length, or the client can
+	 * download only objects, only another pack, or nothing.
 	 */
 	absent.pack_len = 51;
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);
@@ -157,9 +161,12 @@ static void test_pack(void **state)
 }
 
 /*
- * The plan (cached response) can note a left-out pack only if the length of
- * this pack was passed to has_pack(). Here, tell() names another pack, so
- * `has_failed` must be set.
+ * If a pack is left out of a plan (cached response), the plan must note the
+ * length of this pack. The sender passes a checksum and a length to has_pack(),
+ * to ask whether the client can download a pack. Later the sender passes the
+ * checksum of the left-out pack to tell(), without a length. Here, tell() gets
+ * another checksum than has_pack(). So the length is unknown, and `has_failed`
+ * must be set, which says that the plan must not be used.
  */
 static void test_unknown_pack(void **state)
 {

@@ -193,10 +193,11 @@ static size_t kept_with(struct fixture *f, enum object_type type, size_t size)
 }
 
 /*
- * A have is removed if another have is read and found to be its child. A client
- * can name any object as a have, and reading large objects would cost too much.
- * So commits above 1 MiB and objects of other types are not read. If one of
- * them is the child of another have, the other have remains.
+ * A have is removed if the server reads another have and sees that this other
+ * have is a child of the first one. A client can name any object as a have, and
+ * reading large objects would cost too much. So commits above 1 MiB and objects
+ * of other types are not read. If such an object names another have as its
+ * parent, this other have remains.
  */
 static void test_large_haves(void **state)
 {

@@ -243,9 +243,11 @@ static bool is_new(struct fixture *f, struct oid *id)
 }
 
 /*
- * The identity is a hash of the published packs that clients can be offered. It
- * changes if such a pack is added, retired, or changes its size. Other files
- * have no effect on it.
+ * Published packs are packs that clients can download from a URL
+ * (packfile-uris). published_identify() computes the identity of the set of
+ * published packs: one hash of their names and sizes. The identity must change
+ * if a published pack is added, is retired (no longer offered), or changes its
+ * size. Other files must not change the identity.
  */
 static void test_identity(void **state)
 {

@@ -99,9 +99,10 @@ static void note(struct refs_cache *cache, const struct refs_cached *cached,
 }
 
 /*
- * Looks up the note `name` of a map. A note is a text that users derived from
- * the map, such as a listing of refs. The text must be `text`; NULL: there must
- * be no such note.
+ * Looks up the note `name` of *cached, which holds the mapped refs of a
+ * repository. A note is a text that a caller of the cache has computed from
+ * these refs, such as a listing. The text must be `text`; NULL: there must be
+ * no such note.
  */
 static void check_note(struct refs_cache *cache,
 		       const struct refs_cached *cached, const char *name,
@@ -122,8 +123,9 @@ static void check_note(struct refs_cache *cache,
 }
 
 /*
- * Notes (texts that users derived from a file) belong to one version of the
- * file. After the file has changed, there are no notes.
+ * A note is a text that a caller of the cache has computed from the refs of a
+ * file. It belongs to one version of the file. After the file has changed,
+ * there are no notes.
  */
 static void test_notes(void **state)
 {

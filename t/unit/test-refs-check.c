@@ -288,9 +288,10 @@ static void test_link_to_link(void **state)
 }
 
 /*
- * f.c.failed says that an earlier check has failed. The name of the target is
- * invalid, which the rules ignore here. But the target is also no ref. This
- * must give a warning, and f.c.failed must stay set.
+ * f.c.failed says that an earlier check has failed. A symbolic ref has the
+ * target "a..b", which is wrong in two ways. It is an invalid name of a ref:
+ * this test configures that such names are ignored. It is also not below refs/:
+ * this must give a warning. f.c.failed must stay set.
  */
 static void test_target_after_failure(void **state)
 {

@@ -28,8 +28,11 @@ static int append_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Makes refs. For each letter there is a packed ref, a loose ref, both, or
- * none. Appends the names that a visit must find to *expected.
+ * Makes refs. There is one name for each directory of dirs[] and each letter
+ * from d to g, such as refs/tags/d. For each name, a packed ref, a loose ref,
+ * both or none are made, at random. If bit i of `excepted` is set, a visit
+ * skips the directory dirs[i]. Appends the names and values of the refs that
+ * the visit must find to *expected.
  */
 static void fill(struct tmprepo *t, struct buf *expected, uint64_t *seed,
 		 unsigned excepted)

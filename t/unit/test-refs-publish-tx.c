@@ -124,8 +124,10 @@ static int publish(void *ctx, struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Runs a transaction of `nr` changes. `publishes`: the callback publish() makes
- * them. Appends the results of the changes and the values of all refs to *out.
+ * Runs a transaction of `nr` changes. If `publishes` is true, the transaction
+ * passes its changes to the callback publish(), which makes them. If it is
+ * false, the transaction itself makes them. Appends the results of the changes
+ * and the values of all refs to *out.
  */
 static void run(struct tmprepo *t, const struct plan *plans, size_t nr,
 		bool keep_going, bool publishes, struct buf *out)

@@ -302,8 +302,8 @@ static void test_each_broken(void **state)
 
 /*
  * A symbolic ref to an invalid name counts as dangling, so a strict visit
- * leaves it out. A ref with an id of zeros is broken, so refs_lookup() fails.
- * But refs_dwim() still finds such a ref.
+ * leaves it out. A ref whose id is all zeros is broken, so refs_lookup() fails.
+ * But refs_dwim() still finds the ref whose id is all zeros.
  */
 static void test_impossible_target(void **state)
 {

@@ -324,10 +324,14 @@ static void no_packs(void **state)
 }
 
 /*
- * Local packs lack some older reachable objects. A multi-pack-index without a
- * bitmap index is written in two cases: an alternate may have these objects, or
- * no option asks for the bitmap index. Otherwise the call fails. There is a
- * warning only if an option asks for the bitmap index.
+ * Local packs lack some older reachable objects, so a bitmap index cannot be
+ * made. The result depends on two facts: whether an option asks for the bitmap
+ * index, and whether there is an alternate, which may have the objects.
+ *
+ * - No option: a multi-pack-index without a bitmap index is written, and there
+ *   is no warning.
+ * - An option and an alternate: the same is written, with a warning.
+ * - An option and no alternate: the call fails.
  */
 static void not_closed(void **state)
 {

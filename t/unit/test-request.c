@@ -137,9 +137,14 @@ static void test_ops(void **state)
 }
 
 /*
- * Common commits are enough if each want descends from a common commit, or from
- * the parent of one. Here, the want s0 is a child of c1. So c3, whose parent is
- * c2, is not enough. But c2, whose parent is c1, is enough.
+ * If the common commits are enough, the server sends "ready" and the
+ * negotiation can end. They are enough if each want descends from a common
+ * commit, or from the parent of a common commit. Here, the only want is s0, a
+ * child of c1.
+ *
+ * First, c3 is common. Its parent is c2. The want descends from neither of
+ * them, so c3 is not enough. Then c2 is common, too. Its parent is c1. The want
+ * descends from c1, so c2 is enough.
  */
 static void test_parents_count(void **state)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of names/revname-short.c, abbreviated ids: unique ones are resolved,
- * hints and core.disambiguate select among others, and error messages list the
- * candidates.
+ * Tests of names/revname-short.c, abbreviated ids. An abbreviation that only
+ * one object matches must be resolved. If several objects match, the expected
+ * type of object (a hint) or the setting core.disambiguate must select one of
+ * them. If no object can be selected, the error message must list the matching
+ * objects.
  */
 #include <setjmp.h>
 #include <stdarg.h>

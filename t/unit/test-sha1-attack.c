@@ -114,9 +114,11 @@ static void make_suspect(uint32_t *words, unsigned family, unsigned k,
 }
 
 /*
- * A block that meets all conditions of a disturbance vector is suspected. Up to
- * seven other blocks fail one condition each, and are not suspected. `family`
- * and `k` name the vector.
+ * A disturbance vector is a pattern of bits that a collision attack on SHA-1
+ * changes. `family` and `k` name the vector. A block that such an attack has
+ * made meets all conditions of the vector. So a block that meets all of them is
+ * suspected: it must be examined further. Up to seven other blocks fail one
+ * condition each, so they are not suspected of this vector.
  */
 static void check_vector(unsigned family, unsigned k, void *ctx)
 {
@@ -154,9 +156,10 @@ static void test_suspects(void **state)
 
 /*
  * sha1_attack_collides() computes a second block from a block and a difference
- * of the message words. There must be a collision if the difference is zero,
- * and none if one bit differs. This is tried from each step at which the
- * computation can start.
+ * of the message words. If the difference is zero, the second block equals the
+ * first one, so they have the same hash: this must count as a collision. If one
+ * bit differs, there must be no collision. This is tried from each step at
+ * which the computation can start.
  */
 static void check_block(struct sha1_block *block, uint64_t *seed)
 {

@@ -84,9 +84,10 @@ static void test_negotiation(void **state)
 	      "=PACK wants=c4 haves=c2,c1",
 	      0);
 	/*
-	 * The want h0 is a root commit, so it reaches neither the have s0 nor
-	 * the parent of s0. So the haves are not enough, and the server does
-	 * not send "ready".
+	 * A client that has s0 also has the parent of s0. So s0 is enough for a
+	 * want that reaches s0 or the parent of s0. The want h0 is a root
+	 * commit, so it reaches neither of them. So the haves are not enough,
+	 * and the server does not send "ready".
 	 */
 	check(&d,
 	      "want c4 multi_ack_detailed no-progress|want h0|F|have s0|F|"

@@ -289,9 +289,12 @@ static void check_listing(void (*change)(void), bool holds)
 }
 
 /*
- * Normally, a witness (a check for changes) compares only the list of names in
- * a directory. If the directory changed just before it was added, its files are
- * compared, too.
+ * A directory is added to a witness (a check for changes), so that changes of
+ * its list of names are noticed. Normally, the witness compares the directory's
+ * time of status change. If this time is too recent when the directory is
+ * added, the witness cannot rely on it. Then the witness compares the names,
+ * inodes and attributes of the files in the directory. So it also notices a
+ * file that was replaced or changed.
  */
 static void test_listing(void **state)
 {
