@@ -176,9 +176,11 @@ static void ask_for(struct bitmaprepo *b, struct pack_bitmap_result *result,
 }
 
 /*
- * The client has another commit with the wanted tree. The bitmap index lacks
- * this commit. So three objects are undecided at first: the wanted commit, its
- * tree and a blob. For so few objects, a hash table is made before the first
+ * The client has a commit with the same tree as the wanted commit, but the
+ * bitmap index lacks the client's commit. So bitmaps alone do not tell whether
+ * the client has these three objects: the wanted commit, its tree and a blob.
+ * To decide this, the objects of the client's commit are looked up among the
+ * three objects. For so few objects, a hash table is made before the first
  * lookup. The tree and the blob must be found in this table, so that only the
  * wanted commit is sent.
  */

@@ -336,9 +336,12 @@ static void write_below(struct buf *out, const struct sample *s, uint32_t c)
 }
 
 /*
- * A layer below has a bitmap of the selected commit. The build copies this
- * bitmap instead of listing objects. The test sees this because the bitmap
- * lacks the commit's tree. If the bitmap is damaged, the build fails.
+ * A layer below has a bitmap of the selected commit. The build must copy this
+ * bitmap instead of listing objects. To notice the copy, the test has made a
+ * bitmap with only the bit of the commit: the copy has one bit, and a new
+ * bitmap would also have the bit of the commit's tree. If the offset of the
+ * bitmap in the layer below is wrong, so that the bitmap cannot be read, the
+ * build must fail.
  */
 static void from_below(void **state)
 {

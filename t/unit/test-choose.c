@@ -168,10 +168,13 @@ static bool has_entry(const struct bitmap_build_result *built, uint32_t c)
 }
 
 /*
- * Only the newest commit of the main line is a tip. The chosen bitmaps must be
- * at most as large as the bitmaps of a plain selection, and more than half as
- * large. The second comparison also counts the four words that each bitmap adds
- * to the file besides its own words.
+ * Only the newest commit of the main line is a tip. The bitmaps that
+ * bitmap_choose() chooses are compared with those of a plain selection (commits
+ * at fixed gaps, as stock Git selects them). The chosen bitmaps must have at
+ * most as many words as the plain ones. They must also be more than half as
+ * large. In this second comparison, both sizes include four more words for each
+ * bitmap: an entry takes about four words of the file besides the words of its
+ * bitmap.
  */
 static void within_the_budget(void **state)
 {

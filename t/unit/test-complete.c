@@ -136,8 +136,9 @@ static void kept_or_made_again(void **state)
 }
 
 /*
- * The entries exist before the cache is made, and no bitmap is put into the
- * cache. The cache must compute the bitmaps from the entries.
+ * The entries of a bitmap index, which store bitmaps whole or as XORs, exist
+ * before the cache of whole bitmaps is made. No bitmap is put into the cache.
+ * So the cache must compute each bitmap from the entries.
  */
 static void never_put(void **state)
 {

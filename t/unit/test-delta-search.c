@@ -398,8 +398,10 @@ static void progress(void **state)
 }
 
 /*
- * The name hash of the first of several paths that have the same last nine
- * characters. The other paths have the next higher name hashes.
+ * A name hash. The files of a test have the name hashes FILE_HASH, FILE_HASH +
+ * 1, FILE_HASH + 2, and so on, like paths that end with the same nine
+ * characters. The characters before the last nine change only the lowest bits
+ * of a name hash. These bits are 0 in FILE_HASH.
  */
 #define FILE_HASH UINT32_C(0x92e74000)
 

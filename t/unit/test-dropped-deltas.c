@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of packs/dropped-deltas.c. If an object is in the tip island (the
- * objects of a shallow clone) and its delta base is not, a repack drops the
- * delta. The tested code lists the dropped deltas, so that they can be kept
- * beside the new pack. The tests prove which deltas are listed.
+ * objects that a clone with depth 1 needs) and its delta base is not, a repack
+ * drops the delta. The tested code lists the dropped deltas, so that they can
+ * be kept beside the new pack. The tests prove which deltas are listed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,8 @@
 /*
  * The objects of the pack. OLD, OTHER and TIP_WHOLE are stored whole.
  * TIP_DROPPED and OUTSIDE are deltas of OLD, and TIP_INSIDE is a delta of
- * TIP_WHOLE. The tip island (objects of shallow clones) has TIP_WHOLE,
- * TIP_DROPPED and TIP_INSIDE.
+ * TIP_WHOLE. The tip island (the objects that a clone with depth 1 needs) has
+ * TIP_WHOLE, TIP_DROPPED and TIP_INSIDE.
  */
 enum { OLD, OTHER, TIP_WHOLE, TIP_DROPPED, TIP_INSIDE, OUTSIDE, OBJECT_NR };
 
@@ -142,8 +142,10 @@ static void check_row(const struct fixture *f, size_t nr, int base)
 }
 
 /*
- * Only one delta of the pack is found, TIP_DROPPED. Its target is in the tip
- * island (objects of shallow clones), and its base is not.
+ * Of the three deltas in the pack, only TIP_DROPPED is found. A repack drops
+ * this delta: TIP_DROPPED is in the tip island, and its base OLD is not. The
+ * tip island has the objects that a clone with depth 1 needs, and such an
+ * object may not be a delta against an object outside.
  */
 static void a_stored_delta(void **state)
 {
@@ -170,8 +172,8 @@ static void a_damaged_delta(void **state)
 /*
  * A file of kept deltas exists already. A row with the step 0 is a delta that
  * an earlier repack dropped from the pack. Such a row is listed again, unless
- * the pack stores the same delta, or the base is in the tip island (objects of
- * shallow clones).
+ * the pack stores the same delta, or the base is in the tip island (the objects
+ * that a clone with depth 1 needs).
  */
 static void rows_of_the_present_file(void **state)
 {

@@ -180,11 +180,14 @@ static void check_objects(struct walkrepo *f, struct request *req,
 		if (expect[i] && !req->have[i])
 			assert_true(found[i]);
 		/*
-		 * With `in_part`, all expected objects must be found, but
-		 * excluded objects need not be. Without `in_part`, exactly the
-		 * expected objects that are not excluded must be found. This
-		 * holds only if the walk excludes the objects of boundary
-		 * trees, or if there are no boundary commits.
+		 * With `in_part`, the walk may have excluded only some of the
+		 * objects that the haves reach. So each expected object must be
+		 * found, unless it may be excluded.
+		 *
+		 * Without `in_part`, exactly the expected objects that are not
+		 * excluded must be found. This is checked only if the walk
+		 * excludes the objects of boundary trees, or if there are no
+		 * boundary commits.
 		 */
 		if (in_part)
 			assert_true(found[i] || !expect[i] || req->excluded[i]);

@@ -339,9 +339,10 @@ static bool is_third(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * The delta chains of two objects meet in an object that only the receiver has.
- * This object becomes the base of both. It is appended to the list only once,
- * as an external item.
+ * Two objects are sent, 5 and 12. Their delta chains meet in the object 3. This
+ * object is not sent, because the receiver has it already. It becomes the delta
+ * base of both objects that are sent. The list of items gets the object 3 only
+ * once, as an external item (a base that is not sent).
  */
 static void receiver_has(void **state)
 {

@@ -63,10 +63,10 @@ static void release(struct extendedrepo *e)
 }
 
 /*
- * Send the pack of a clone that wants the `nr` objects wants[] of
- * k.r.objects[]. The pack must have exactly the closure of these objects.
- * `strategy`: the expected way in which the objects are found. `walked`: the
- * expected number of walked commits.
+ * Send the pack of a clone that wants `nr` objects. Each of the `nr` elements
+ * of wants[] is the index of a wanted object in k.r.objects[]. The pack must
+ * have exactly the closure of these objects. `strategy`: the expected way in
+ * which the objects are found. `walked`: the expected number of walked commits.
  */
 static void check_clone(struct extendedrepo *e, const uint32_t *wants,
 			size_t nr, const char *strategy, uint32_t walked)

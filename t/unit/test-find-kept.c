@@ -431,8 +431,10 @@ static void rename_file(struct keptrepo *k)
 
 /*
  * The receiver has an older version of the file, but under another name. So the
- * newest blob is sent as a kept delta: a delta against an older version, stored
- * beside the pack.
+ * server finds no older version at the path of the newest blob. The newest blob
+ * is still sent as a kept delta: a delta against an older version, which a
+ * repack has stored beside the pack. The server finds a kept delta by the ids
+ * of the two blobs, so their paths do not matter.
  */
 static void renamed_file(void **state)
 {

@@ -132,8 +132,9 @@ static int send(struct nearrepo *n, uint32_t commit, bool with_tags,
 }
 
 /*
- * Clone a commit with depth 1. Exactly its tree and, if asked for, its tags
- * must be sent. Returns whether a prepared answer to another commit was used.
+ * Clone a commit with depth 1. Exactly the commit, the objects of its tree and,
+ * if asked for, its tags must be sent. Returns whether the server has used a
+ * prepared answer: a stored response to a clone, here of another commit.
  */
 static bool is_near(struct nearrepo *n, uint32_t commit, bool with_tags)
 {
@@ -160,8 +161,8 @@ static bool is_near(struct nearrepo *n, uint32_t commit, bool with_tags)
 /*
  * Random histories: the new commits are loose or in packs, and some have tags.
  * Random commits, also old ones, are cloned with depth 1. More than 100 of
- * these clones must be served from a prepared answer (stored response) to
- * another commit.
+ * these clones must be served from a prepared answer (the stored response to a
+ * clone) of another commit.
  */
 static void random_histories(void **state)
 {
@@ -272,7 +273,8 @@ static void same_tree(void **state)
 
 /*
  * The wanted tree has a blob that is missing. The clone must fail, although a
- * prepared answer to another commit could be used.
+ * prepared answer (the stored response to a clone) of another commit could be
+ * used.
  */
 static void missing_blob(void **state)
 {

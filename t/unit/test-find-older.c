@@ -221,9 +221,10 @@ static uint32_t fetch(struct olderrepo *o, bool knows_shallow)
 }
 
 /*
- * The newest blob is stored as a delta. The delta is copied if its base is the
- * blob of HAVE, or of one of the 7 nearest ancestors of HAVE: LINE - 1, SIDE,
- * LINE - 2, and four older ones. Each ancestor is looked at once.
+ * The newest blob is stored as a delta. The receiver has the commit HAVE (see
+ * the drawing above). The delta is copied if its base is the blob of HAVE, or
+ * of one of the 7 nearest ancestors of HAVE. These ancestors are the commits
+ * LINE - 1, SIDE, and LINE - 2 to LINE - 6. Each ancestor is read only once.
  */
 static void versions_of_ancestors(void **state)
 {
@@ -267,8 +268,10 @@ static void small_fetch(void **state)
 }
 
 /*
- * The receiver may lack ancestors, because its history may be shallow. So the
- * base must be the version in the commit that the receiver has.
+ * The receiver has the commit HAVE, but has not said that its history is
+ * complete. If its history is shallow, it lacks the ancestors of HAVE and their
+ * versions of the file. So a version of an ancestor may not be the delta base.
+ * The base must be the version in HAVE.
  */
 static void maybe_shallow(void **state)
 {

@@ -473,11 +473,12 @@ static void whole_packs(void **state)
 }
 
 /*
- * found_withhold_versions() moves objects from the bitmap's result to the list
- * f->objects, so that they can be sent as deltas against old versions. Check
- * that the set of all objects to send does not change, and that the receiver
- * has each old version. Returns the number of objects with an old version. Adds
- * to *listed how many of these objects were in f->objects before the call.
+ * found_withhold_versions() moves objects from the set f->packed, whose objects
+ * can be copied as the packs store them, to the list f->objects, so that they
+ * can be sent as deltas against old versions. Check that the set of all objects
+ * to send does not change, and that the receiver has each old version. Returns
+ * the number of objects with an old version. Adds to *listed how many of these
+ * objects were in f->objects before the call.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {
@@ -510,9 +511,14 @@ static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 }
 
 /*
- * Some objects are sent as deltas against old versions, so they move from the
- * bitmap's result to the list of objects. The set of all objects to send must
- * not change. The receiver must have each old version.
+ * The objects to send are in the set f->packed, whose objects can be copied as
+ * the packs store them, or in the list f->objects. found_withhold_versions()
+ * chooses objects that are sent as deltas against old versions instead. These
+ * deltas are not those of the pack, so the chosen objects must not be copied:
+ * they move from the set to the list.
+ *
+ * The set and the list together must have the same objects as before, and the
+ * receiver must have each old version.
  */
 static void versions_are_withheld(void **state)
 {
@@ -796,9 +802,11 @@ static void names_are_found_out(void **state)
 }
 
 /*
- * Make a list of the found objects of the largest pack. All of them are copied.
- * If `is_whole` is true, the first object is compressed anew instead. Returns
- * the number of objects whose name hash is found.
+ * Make a list of the found objects of the largest pack. The plan is to copy all
+ * of them. If `is_whole` is true, the plan for the first object is different:
+ * it is compressed anew, and so it takes part in the delta search, which needs
+ * name hashes. Returns the number of objects whose name hashes are looked up
+ * and found.
  */
 static size_t count_named(struct found *f, bool is_whole)
 {

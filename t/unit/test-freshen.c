@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of odb/freshen.c, which gives a copy of an object the present time, so
- * that the object is not pruned. They prove that the time of the chosen copy
- * protects the object. If no copy can protect the object, no copy may be
- * chosen.
+ * Tests of odb/freshen.c. Pruning keeps an unreachable object if a file with
+ * this object was modified recently. So freshen_object() sets the modification
+ * time of one such file, a loose object or a pack, to the present. The tests
+ * prove that the chosen file is one whose time protects the object. If there is
+ * no such file, no time may be changed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of deltas/items.c, the list of objects for a new pack. They prove that
- * the list grows, that a new item has no plan, and that the list frees the
- * deltas of its items.
+ * the list grows, that it frees the deltas of its items, and that a new item
+ * has no delta: as long as nothing else is planned, its object is compressed
+ * whole.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -93,9 +93,11 @@ static void there_and_back(void **state)
 }
 
 /*
- * In a file of kept deltas, a row without a base is a whole copy of its target.
- * kept_deltas_get_copy() finds the copy if the row is the first one of its
- * target.
+ * In a file of kept deltas, the rows of one object (the target) are adjacent. A
+ * row without a base is a whole copy of its target. kept_deltas_get_copy()
+ * looks only at the first row of a target. Row 30 is the first row of its
+ * target, so its copy is found. Row 34 comes after another row of the same
+ * target, so its copy is not found.
  */
 static void copies(void **state)
 {

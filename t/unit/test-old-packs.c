@@ -163,8 +163,10 @@ static void removal(void **state)
 }
 
 /*
- * A pack may have any name. Its files are removed, but not the files of a pack
- * whose name is longer or shorter by an extension.
+ * A pack may have any name. Here, one pack has the name "foo", and another one
+ * the name "foo.pack". All files of the listed packs are removed. Other files
+ * stay. An example is the file foo.pack.pack.rev: it belongs to a pack
+ * "foo.pack.pack", which is not listed.
  */
 static void any_name(void **state)
 {
@@ -237,8 +239,10 @@ static void lone_files(void **state)
 }
 
 /*
- * A multi-pack-index that names the pack "a.pack" is removed with this pack. A
- * multi-pack-index that names only the pack "a" stays.
+ * There are two packs: "a" with the file a.pack, and "a.pack" with the file
+ * a.pack.pack. The multi-pack-index names only the pack "a.pack". If the pack
+ * "a" is removed, the multi-pack-index must stay. If the pack "a.pack" is
+ * removed, the multi-pack-index must be removed, too.
  */
 static void in_multi_pack_index(void **state)
 {

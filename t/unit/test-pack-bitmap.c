@@ -503,9 +503,10 @@ static void missing_objects(void **state)
 }
 
 /*
- * Wants a commit and a blob, with the filter tree:0. The commit is not in the
- * index, and its tree is missing, as in a partial clone. The query must not
- * read this tree, because the filter excludes the tree.
+ * Wants a commit and a blob, with the filter tree:0. The bitmap index has no
+ * bit for the commit, so the query must read the commit itself. The tree of the
+ * commit is missing, as in a partial clone. The query must not read this tree,
+ * because the filter excludes all trees.
  */
 static void filtered_trees_are_not_read(void **state)
 {

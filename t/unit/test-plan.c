@@ -295,10 +295,12 @@ static void wrong_type(void **state)
 }
 
 /*
- * An object in the tip island (objects of shallow clones) may only have a delta
- * base in this island. If its stored base is outside, two objects are marked
- * `retry`: the object itself, and the last object of the base's delta chain.
- * The delta search can then make one of these two objects a delta of the other.
+ * The tip island has the objects that a clone with depth 1 needs. An object of
+ * this island may only have a delta base in the island. If the base of its
+ * stored delta is outside, two objects are marked `retry`: the object itself
+ * (A), and the object that is stored whole at the end of A's delta chain (W).
+ * Then the delta search may compare A with W. If W is in the island, A can
+ * become a delta of W. Otherwise W can become a delta of A.
  */
 static void tip_island(void **state)
 {

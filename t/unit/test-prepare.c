@@ -140,9 +140,10 @@ static struct packing_report send(struct preparedrepo *p, struct sentpack *out,
 struct elsewhere {
 	const struct prepared *prepared;
 	/*
-	 * Number of the prepared answer (stored response) whose pack (without
-	 * tags) can be downloaded. -1: the packs of all answers can be
-	 * downloaded.
+	 * Number of a prepared answer (stored response). The receiver can
+	 * download the pack with the objects of this answer; the pack does not
+	 * have the tags of the answer. -1: the receiver can download the packs
+	 * of all prepared answers.
 	 */
 	int answer;
 	unsigned told;

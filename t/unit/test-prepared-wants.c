@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of prepared/prepared-wants.c. The file lists, for each prepared answer
- * (stored response to a likely request), the wants of the request. Files are
- * written and read.
+ * Tests of prepared/prepared-wants.c, which reads and writes a file on disk.
+ * The file belongs to prepared answers, which are stored responses to likely
+ * requests. For each prepared answer, the file lists the wants of its request.
  */
 #include <setjmp.h>
 #include <stdarg.h>

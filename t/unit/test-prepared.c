@@ -512,10 +512,15 @@ static int parse_again(struct file *f)
 
 /*
  * A wrong description of the tree of a prepared answer (stored response) must
- * be refused, although the checksum of the file is right. First the repeated
- * objects are wrong: they are out of order, or have a wrong number of paths.
- * Then the places (ranges of pack positions) are wrong: they have another
- * number of objects than the answer, they overflow, or one is empty.
+ * be refused, although the checksum of the file is right. The description has
+ * two lists:
+ *
+ * - repeated objects: objects that the tree has at several paths;
+ * - places: ranges of pack positions, which have the objects of the answer.
+ *
+ * First the repeated objects are out of order, or have a wrong number of paths.
+ * Then the places are wrong: they have more objects than the answer, a place
+ * overflows, or a place is empty.
  */
 static void wrong_trees(void **state)
 {
@@ -550,8 +555,12 @@ static void wrong_trees(void **state)
 }
 
 /*
- * The hash of the order covers the objects of each place (a range of pack
- * positions) and the object after it. It covers no other object.
+ * A prepared answer (stored response) copies ranges of objects from the pack. A
+ * range of pack positions is called a place. For each answer, the file of
+ * prepared answers has a hash, which is computed from the order of objects in
+ * the pack. The hash must cover the objects of each place, and the one object
+ * after each place, which shows where the place ends. The hash must cover no
+ * other object.
  */
 static void hash_of_order(void **state)
 {

@@ -322,8 +322,9 @@ static uint64_t at_checksum(const struct bitmap_file *file)
 }
 
 /*
- * Returns the offset in the file of the highest byte of idx_pos, in the only
- * row of the lookup table.
+ * The only row of the lookup table starts with idx_pos, a big-endian number.
+ * Returns the offset in the file of its first byte, which is the most
+ * significant one.
  */
 static uint64_t at_idx_pos(const struct bitmap_file *file)
 {
@@ -331,9 +332,11 @@ static uint64_t at_idx_pos(const struct bitmap_file *file)
 }
 
 /*
- * The only row of the lookup table may name another row, with whose bitmap its
- * own bitmap is XORed. Returns the offset in the file of the highest byte of
- * this row number.
+ * The lookup table has only one row. A field of the row can hold the number of
+ * another row. Then the bitmap of this row is stored as an XOR with the bitmap
+ * of the other row. Here, the field says that the bitmap is stored whole.
+ * Returns the offset in the file of the field's first byte. After a change of
+ * this byte, the field holds the number of a row that does not exist.
  */
 static uint64_t at_xor_row(const struct bitmap_file *file)
 {
@@ -341,8 +344,9 @@ static uint64_t at_xor_row(const struct bitmap_file *file)
 }
 
 /*
- * The section of pseudo-merges has the position of the only pseudo-merge.
- * Returns the offset in the file of the highest byte of this position.
+ * The section of pseudo-merges has a table with one big-endian number: the
+ * offset of the only pseudo-merge in the file. Returns the offset of the first
+ * byte of this number, which is its most significant byte.
  */
 static uint64_t at_pseudo_merge(const struct bitmap_file *file)
 {

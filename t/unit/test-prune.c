@@ -171,9 +171,9 @@ static void shallow(void **state)
 }
 
 /*
- * Only the refs are roots: options.heads is empty, and there is neither a
- * shallow boundary nor an unnamed pack. Loose objects that no ref reaches are
- * removed.
+ * Only the refs are roots: options.heads is empty, the file `shallow` does not
+ * exist, and there is no pack with a temporary name (which a killed repack can
+ * leave). Loose objects that no ref reaches are removed.
  */
 static void without_heads(void **state)
 {

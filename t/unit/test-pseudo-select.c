@@ -87,9 +87,11 @@ static void reach(const struct sample *s, bool *set, uint32_t c)
 }
 
 /*
- * Sets covered[] for the commits that a request for the tips of a class need
- * not walk. These are the tips of this class that have bitmaps, the tips of
- * preceding classes (which have pseudo-merges), and all ancestors of both.
+ * A class is a set of refs: branches and tags, or all other refs. Consider a
+ * request for all tips of a class. Sets covered[c] for each commit `c` that the
+ * request need not walk, because a bitmap or a pseudo-merge has this commit.
+ * These are the tips of this class that have bitmaps, the tips of the classes
+ * before this class (they have pseudo-merges), and all ancestors of these tips.
  */
 static void reach_covered(const struct sample *s, bool *covered,
 			  enum pseudo_class class)
@@ -146,9 +148,9 @@ static bool is_worth_it(const struct sample *s, enum pseudo_class class,
 }
 
 /*
- * Checks the groups of tips of one class (named refs or other refs). The groups
- * and the covered commits (which a request need not walk) must together reach
- * all commits that the tips of the class reach.
+ * Checks the groups of tips of one class (named refs or other refs). Consider
+ * all commits that the tips of the class reach. Each of them must be covered
+ * (see reach_covered()), or a tip in one of the groups must reach it.
  */
 static void check_class(const struct sample *s, enum pseudo_class class)
 {
@@ -279,9 +281,11 @@ static void make_line(struct sample *s)
 
 /*
  * The tips of a class (branches and tags, or other refs) get pseudo-merges only
- * if these save enough work. Here, the number of commits that a walk saves must
- * be at least 1/PSEUDO_DEFAULT_SAVED_PART of the commits that the tips reach.
- * This estimate ignores bitmaps of commits that are no tips.
+ * if these save enough work. Consider a request for all these tips, and count
+ * the commits that it walks without pseudo-merges. In this test, the tips get
+ * pseudo-merges if this count is at least 1/PSEUDO_DEFAULT_SAVED_PART of all
+ * commits that the tips reach. The count is an estimate, which ignores bitmaps
+ * of commits that are no tips.
  */
 static void worth_it(void **state)
 {

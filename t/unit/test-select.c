@@ -188,10 +188,15 @@ static void merges_are_preferred(void **state)
 		uint32_t c = s.selected[i];
 
 		/*
-		 * Every seventh commit is a merge. So each selected commit at
-		 * the end of a long gap must be a merge. Skip the newest 16 *
-		 * DENSE_NR commits, whose gaps may be too short to contain a
-		 * merge. After them, only the last gap may be too short.
+		 * The history is divided into gaps (ranges of successive
+		 * commits). One commit of each gap is selected, and a merge is
+		 * preferred. Every seventh commit is a merge. So if a gap has
+		 * seven commits or more, the selected commit must be a merge.
+		 *
+		 * Gaps are longer in older history. Skip the newest 16 *
+		 * DENSE_NR commits, whose gaps may have fewer commits. In the
+		 * older history, only the oldest gap may have fewer commits,
+		 * because the history ends.
 		 */
 		if (c > s.nr - 16 * DENSE_NR)
 			continue;

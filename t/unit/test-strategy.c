@@ -227,9 +227,10 @@ static void list_rows(bool has_row[COMMITS], const struct bitmaprepo *b)
 }
 
 /*
- * Checks the distances that the plan of a request states: from the commits
- * number `want` and `have` to the nearest bitmaps. `walks`: the plan prefers a
- * walk.
+ * Checks the plan of a request. The client wants the commit with the number
+ * `want` and has the commit with the number `have`. For each of these two
+ * commits, the plan states how many commits a query must walk from there back
+ * to a commit with a bitmap. `walks`: the plan prefers a walk.
  */
 static void check_plan(const struct bitmap_plan *plan, bool walks,
 		       const bool *has_row, uint32_t want, uint32_t have)

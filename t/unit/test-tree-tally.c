@@ -221,9 +221,10 @@ static void limit_of_paths(void **state)
 }
 
 /*
- * Returns the lowest limit of bytes with which two trees can be compared. The
- * new tree has `nr` equal directories of ten submodules, and the old tree has
- * none.
+ * Two trees are compared. The new tree has `nr` equal directories of ten
+ * submodules, and the old tree has none. p.limits.bytes limits the number of
+ * bytes of tree objects that the comparison may read. Returns the lowest limit
+ * with which the comparison succeeds.
  */
 static size_t least_bytes(size_t nr)
 {

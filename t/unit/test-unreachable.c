@@ -239,8 +239,11 @@ static void tag_text(struct buf *out, const struct oid *to, const char *type)
 }
 
 /*
- * A recent local tag reaches an old local blob by tags that only the
- * alternate has. These tags are not listed, and the blob is kept.
+ * A recent local tag object refers to a tag object in the alternate, and a
+ * chain of such tag objects ends at an old local blob. struct unreachable lists
+ * only local objects, so it does not list the tag objects of the alternate.
+ * Still, the walk must follow them. The recent tag reaches the blob, so the
+ * blob must be kept.
  */
 static void behind_an_alternate(void **state)
 {

@@ -305,7 +305,9 @@ static void many_new(void **state)
 /*
  * All tips are new. Those that get no bitmap must form one pseudo-merge. The
  * input lists each tip twice, but the pseudo-merge must contain it once. To
- * build the pseudo-merge, the objects of all new tips must be listed, too.
+ * build the pseudo-merge, the objects that each new commit adds must be known.
+ * So update.commits[], which lists the commits whose objects are needed, must
+ * have all new tips.
  */
 static void new_tips_are_grouped(void **state)
 {

@@ -40,9 +40,9 @@ static void fill(struct packing_items *list, uint32_t nr, uint64_t *seed)
 				 0);
 	for (uint32_t i = 0; i < nr; i++) {
 		/*
-		 * Entry i gets the number i * 7919 % nr. The base of a delta
-		 * always has a smaller number than the delta, so no delta chain
-		 * is a cycle.
+		 * The test gives entry i the rank i * 7919 % nr, only to
+		 * prevent cycles. The base of a delta always has a lower rank
+		 * than the delta. So no delta chain is a cycle.
 		 */
 		uint32_t base = (uint32_t)(random_next(seed) % nr);
 
@@ -152,8 +152,8 @@ static void long_chain(void **state)
 }
 
 /*
- * Within each type, objects of the tip island (objects of shallow clones) come
- * first.
+ * The tip island has the objects that a clone with depth 1 needs. Within each
+ * type, objects of the tip island come first.
  */
 static void tip_first(void **state)
 {
@@ -191,8 +191,11 @@ static void tip_first(void **state)
 /*
  * Returns true if a clone of the given kind needs the object `obj_pos`.
  *
- * Kind 0: depth 1, of the tips of the refs of repack.tipIsland; 1: depth 1, of
- * HEAD; 2: the history of HEAD; 3: the history of all branches.
+ * - Kind 0: a clone with depth 1 of the refs that the setting repack.tipIsland
+ *   names.
+ * - Kind 1: a clone with depth 1 of HEAD.
+ * - Kind 2: a clone of HEAD with its whole history.
+ * - Kind 3: a clone of all branches with their whole history.
  */
 static bool is_asked_for(const struct islands *islands, uint32_t obj_pos,
 			 int kind)
