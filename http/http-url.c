@@ -192,8 +192,11 @@ bool http_url_verify(const struct http_url *url, const char *path)
 	if (url->repo_len >= len || path[url->repo_len] != '/' ||
 	    url->name != name || !*name)
 		return false;
-	/* Refuse names with "..", which would lead out of the repository. */
-	if (strstr(name, "..") || strstr(name, "//") || *name == '/')
+	/*
+	 * The component ".." would lead out of the repository. The name of a
+	 * pack may contain two dots.
+	 */
+	if (http_path_climbs(name) || strstr(name, "//") || *name == '/')
 		return false;
 	switch (url->route) {
 	case HTTP_LOOSE:
