@@ -2,8 +2,8 @@
 /*
  * Fuzz target for the requests that a relay gets. A relay is a process that
  * sends requests to a store for other processes. The relay must refuse an
- * invalid request. It must answer any other request from a store in memory,
- * with a valid result.
+ * invalid request. For any other request, the relay asks a store in memory, and
+ * must answer with a valid result.
  */
 #include "store/relay-message.h"
 #include "store/relay.h"

@@ -79,18 +79,17 @@ struct actor {
 	struct generation_host host;
 	struct generation_place place;
 	/*
-	 * With BUG_DELETE, the actor puts files through this store, which
-	 * treats a lost answer as a failure and notes the names of put files.
-	 * If generation_commit() fails, the actor deletes these files.
+	 * With BUG_DELETE (the bug "delete-after-lost"), the actor puts files
+	 * through this store. The store reports a lost answer as a failure,
+	 * although the put may have taken effect. The store also notes the
+	 * names of the files. If generation_commit() fails, the actor deletes
+	 * these files.
 	 */
 	struct filestore careless;
 	char *put_names[ATTEMPTS];
 	size_t put_nr;
 	uint64_t random;
-	/*
-	 * Operation and file name of the request before which the actor has
-	 * stopped.
-	 */
+	/* The actor has stopped before this request. */
 	enum memstore_op op;
 	char name[STORE_NAME_MAX + 1];
 	/* True: no further request of the actor reaches the store. */

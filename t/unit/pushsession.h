@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pushes to a repository in a store for unit tests, through the local copies of
- * two nodes (servers). Include this header after cmocka.h.
+ * Helpers for unit tests of pushes. The pushes go to a repository that is in a
+ * store. Two nodes (servers) have local copies of this repository, and each
+ * push goes through one of these copies. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_PUSHSESSION_H
 #define T_UNIT_PUSHSESSION_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A relay for unit tests: a thread that publishes the changes of pushes in the
- * store for a node (copynode.h). A test can let the relay end while it handles
- * a change. Include this header after cmocka.h.
+ * A relay for unit tests. The relay is a thread of the test that serves one
+ * node (copynode.h). Pushes to the node pass their changes to the relay, and
+ * the relay publishes these changes in the store. A test can let the relay end
+ * while it handles a change. Include this header after cmocka.h.
  */
 #ifndef T_UNIT_RELAYNODE_H
 #define T_UNIT_RELAYNODE_H

@@ -110,8 +110,9 @@ static unsigned count_packs(const struct generation *g)
 }
 
 /*
- * Makes a local copy from an empty cache. The copy must have generation
- * `number`. Returns the number of requests that were needed. Empties the cache
+ * Makes a local copy of the repository while the cache of the node is empty. So
+ * all files are read from the store. The copy must have generation `number`.
+ * Returns the number of requests to the store. At the end, empties the cache
  * again.
  */
 static unsigned make_cold(struct copynode *c, uint64_t number)
@@ -129,9 +130,9 @@ static unsigned make_cold(struct copynode *c, uint64_t number)
 }
 
 /*
- * A node (server) makes its first local copy. It requests the hint (a file with
- * a copy of a recent record), the record after it, the bundle of small files,
- * and each pack.
+ * A node (server) makes its first local copy. It requests the hint (here, a
+ * file with a copy of a recent record), the record after the one in the hint,
+ * the bundle of small files, and each pack.
  */
 static void test_requests_when_cold(void **state)
 {
@@ -179,9 +180,9 @@ static void test_requests_when_cold(void **state)
 }
 
 /*
- * The hint (a file with the number of a recent record) of a repository is left,
- * but the record (manifest) and the other files were deleted. Making a copy
- * must fail with ERR_MISSING.
+ * The hint (a file with the number or a copy of a recent record) of a
+ * repository is left, but the record (manifest) and the other files were
+ * deleted. Making a copy must fail with ERR_MISSING.
  */
 static void test_wrong_hint(void **state)
 {
@@ -358,8 +359,11 @@ static void test_known_record(void **state)
 	c.count.before_read = NULL;
 
 	/*
-	 * The other process has written a note about its record, but has not
-	 * advanced the copy yet. The refresh must find the record all the same.
+	 * Another process of the node has made a record, and has noted the
+	 * number of this record in a file of the local copy. But the process
+	 * has not brought the copy to this generation yet. The refresh must
+	 * find the record in the store, and must bring the copy to this
+	 * generation.
 	 */
 	copynode_push(&c, "noted");
 	storedrepo_newest(&c.s, &g);

@@ -93,9 +93,11 @@ static void test_bundle(void **state)
 	stored_cache_drop(f.how.cache, &f.g.files[pos_of(&f, "config")]);
 	assert_int_equal(gather(&f), 1);
 	/*
-	 * The side bundle (the file with all small files) is marked as not
-	 * needed, as if an earlier generation (version) had it. So the bundle
-	 * is not read, although two of its files are missing.
+	 * Two small files are missing from the cache. The side bundle (the file
+	 * with all small files) has both, so usually it would be read, by one
+	 * request. But the bundle is marked as not needed, as if an earlier
+	 * generation (version) had it. So the bundle is not read, and the two
+	 * files are read one by one.
 	 */
 	f.needed[pos_of(&f, STORED_SIDE_PATH)] = false;
 	stored_cache_drop(f.how.cache, &f.g.files[pos_of(&f, "config")]);

@@ -305,9 +305,11 @@ static void test_failures(void **state)
 		{MEMSTORE_READ, "/gen/", 5, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_READ, "/gen/", 6, MEMSTORE_ERROR, ERR_DENIED},
 		/*
-		 * The collector cannot learn the time of the store. Asking for
-		 * the time of the hint (a file) fails, and the responses of the
-		 * store have no time.
+		 * All HEAD requests fail. The collector learns the present time
+		 * of the store from the response to a HEAD request: for the
+		 * hint, a small file that the collector has just written, or
+		 * else for a record (manifest). So the collector cannot learn
+		 * the time, and the collection fails.
 		 */
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_ERROR, ERR_DENIED},
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},
@@ -389,10 +391,11 @@ static void test_full(void **state)
 		assert_int_equal(g.file_nr + g.retired_nr, 0);
 		r.mem.clock++;
 		/*
-		 * The hint (a file) cannot be written, so the collector cannot
-		 * learn the store's time from the time of this file. The
-		 * collector then uses the time of a response or the time of
-		 * this machine, whichever is earlier.
+		 * The hint (a small file in the store) cannot be written. So
+		 * the collector cannot learn the present time of the store from
+		 * the modification time of the hint. The collector then uses
+		 * the time of a response or the time of this machine, whichever
+		 * is earlier.
 		 */
 		r.host.seconds = r.mem.clock - 1;
 		g = collect(&r, GRACE, false, 0);

@@ -188,8 +188,10 @@ static void test_lost_answers(void **state)
 		assert_int_equal(n.mem.nr, 1);
 		/*
 		 * When the lease is too old, another process ("beta") takes it
-		 * over. The store answers this process as it answered the first
-		 * one (fates[i]). Nevertheless, the process must get the lease.
+		 * over. The first request of this process ends like that of the
+		 * first process (fates[i]): the response is lost, the request
+		 * has no effect, or the request is executed twice.
+		 * Nevertheless, this process must get the lease.
 		 */
 		n.host.seconds += 2 * MAX_AGE;
 		n.mem.clock = n.host.seconds;

@@ -58,9 +58,10 @@ static void test_names(void **state)
 }
 
 /*
- * The name of a hint (a file with the number of a recent record) has the quoted
- * path of its repository. The name must be valid, and unquoting it must give
- * the path.
+ * Each repository in a store has a hint: a small file with the number or a copy
+ * of a recent record (manifest). The name of the hint has the path of the
+ * repository, in quoted form. The name must be valid, and unquoting it must
+ * give the path.
  */
 static void test_quotes(void **state)
 {

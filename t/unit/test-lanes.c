@@ -139,9 +139,11 @@ static void test_two_follow(void **state)
 }
 
 /*
- * Random requests of several clients. If a client uses fewer threads than are
- * free, its next waiting request must run. When a request ends, at most two
- * further requests may run.
+ * Random requests of several clients. A client may get one more thread only if
+ * it uses fewer threads than are free. If such a client has a waiting request,
+ * this request must run. When a request ends, one more thread is free, and the
+ * client of the request uses one thread less. So at most two further requests
+ * may run.
  */
 static void test_random(void **state)
 {

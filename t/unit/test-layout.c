@@ -190,9 +190,10 @@ static void test_value_that_is_no_id(void **state)
 }
 
 /*
- * A generation (version) without the file config is refused. Without that file,
- * the refs would be stored in files. Readers would then ignore the updates,
- * which are written as a reftable.
+ * A generation (version) without the file config is refused. The refs of a
+ * generation are written as a reftable, and only the file config says so.
+ * Without this file, readers of the repository would search for refs in loose
+ * files and in packed-refs. They would ignore the reftable.
  */
 static void test_configuration_without_tables(void **state)
 {

@@ -123,9 +123,11 @@ static void test_packs(void **state)
 		if (make(&f))
 			fail_msg("%s", f.err.msg);
 		/*
-		 * The list has three published packs. Two are in the store. The
-		 * third is the pack of the repository itself, because it is the
-		 * response to a clone of all refs.
+		 * The list has three published packs, which clients can
+		 * download. Two were made for this purpose, and are only in the
+		 * store. The third is the response to a clone of all refs. The
+		 * pack of the repository has exactly the objects of this
+		 * response, so this pack itself is published.
 		 */
 		assert_int_equal(check_list(&f, &remote), 3);
 		assert_int_equal(remote, 2);

@@ -331,7 +331,9 @@ static void put_ref_twin(struct pktline_writer *w, enum hash_algo algo,
 
 /*
  * Write so many lines that the writer sends its buffer several times, with or
- * without a side band. The bytes must be those of put_ref_twin().
+ * without a side band. Each line is written by pktline_write_ref(), and also by
+ * put_ref_twin(), a simple second implementation. The bytes of both must be
+ * equal.
  */
 static void check_refs(enum hash_algo algo, uint8_t band)
 {

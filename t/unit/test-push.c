@@ -790,9 +790,10 @@ static void test_relay_ends(void **state)
 }
 
 /*
- * The relay made the record (manifest) of a push, and ended before it updated
- * the local copy of the node (server). Then the process of the push must update
- * the copy itself.
+ * The relay of a node (server) is the process that makes the records
+ * (manifests) of all pushes to the node. Here, the relay made the record of a
+ * push, and ended before it updated the local copy of the node. Then the
+ * process that received the push must update the copy itself.
  */
 static void test_relay_ends_before_the_copy(void **state)
 {

@@ -361,9 +361,11 @@ static void test_fair(void **st)
 		high = w.service_us[p] > high ? w.service_us[p] : high;
 	}
 	/*
-	 * The service of any two principals differs only by a limited amount.
-	 * The bound of start-time fair queuing is the largest price, times the
-	 * number of tokens.
+	 * Service is the time for which requests of a principal have run. In
+	 * start-time fair queuing, the service of any two principals differs by
+	 * a limited amount. The limit is the largest price (time that a request
+	 * costs), times the number of tokens. The number of tokens is 4, so 4
+	 * requests can run at one time.
 	 */
 	assert_true(high - low <= 4 * (PRICE_MAX + 1000000 + 30000));
 	assert_true(low > 20000 / PRINCIPALS * (PRICE_MAX / 4));

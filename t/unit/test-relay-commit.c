@@ -126,12 +126,12 @@ static void test_requests(void **state)
 	assert_int_equal(create(&f, "refs/heads/a"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 2);
 	/*
-	 * The push before this one made a new generation (version of the
-	 * repository). The process of this push does not know the new
-	 * generation yet. But the relay does, because it made the generation.
-	 * So no request is needed to read the record (manifest) of this
-	 * generation. Again there are two requests: one writes the next record,
-	 * the other the hint.
+	 * The relay made the record (manifest) of the push before this one.
+	 * This record describes a new generation (version of the repository).
+	 * The process of the present push does not know the new generation yet,
+	 * but the relay does. So no request is needed to read this record.
+	 * Again two requests are enough: one writes the next record, the other
+	 * the hint. Both pushes together needed four requests.
 	 */
 	assert_int_equal(create(&f, "refs/heads/b"), GENERATION_COMMITTED);
 	assert_int_equal(f.c.count.requests, 4);

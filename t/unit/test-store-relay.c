@@ -180,8 +180,10 @@ static void test_ends_at_a_read(void **state)
 }
 
 /*
- * The relay (the process that sends requests to the store) has ended and left
- * its socket file. The process must use the store directly.
+ * A process sends its requests through the relay, another process, which passes
+ * the requests on to the store. Here, the relay has ended, and its socket file
+ * still exists. So the first process must send its requests to the store
+ * directly.
  */
 static void test_nobody_listens(void **state)
 {

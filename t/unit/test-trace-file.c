@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/trace-file.c, targets of the trace: which file or descriptor
- * each value of a trace variable opens. Errors of an open target are ignored.
+ * Tests of sys/trace-file.c, which opens the target of a trace: a file, a
+ * descriptor or a socket. The tests prove which target each value of a trace
+ * variable (such as GIT_TRACE2) opens. After the target was opened, errors of
+ * writing to it are ignored.
  */
 #include <setjmp.h>
 #include <stdarg.h>
