@@ -165,9 +165,11 @@ static void copy_pinned(struct env *e, bool has_checksum)
 }
 
 /*
- * put_pinned() is called only if the pack is pinned. If the checksum of the new
- * pack is known already, no byte is hashed, and one call gets all bytes of the
- * range. Otherwise the range is passed in pieces.
+ * put_pinned() is called only if the pack is pinned, which means that the pack
+ * stays open until the response was sent. If the checksum of the new pack is
+ * known already, the bytes need not be hashed. So one call of put_pinned() gets
+ * all bytes of the range. If the checksum is not known, the bytes are hashed
+ * piece by piece, and each call of put_pinned() gets one piece.
  */
 static void by_span(void **state)
 {

@@ -143,11 +143,14 @@ static void targets_by_pack(void **state)
 }
 
 /*
- * The delta search has three passes. In the first pass, the candidates are in
- * the order of their paths. In the second pass, only objects without a delta
- * are candidates. In the third pass, all objects are candidates again. A base
- * is then searched for two kinds of objects: those without a delta, and those
- * whose delta is poor (large).
+ * The delta search has three passes. A target is an object for which a pass
+ * searches a delta base.
+ *
+ * In the first pass, the objects are in the order of their paths. In the second
+ * pass, objects that are already deltas are skipped: they are neither targets
+ * nor possible bases. In the third pass, all objects are possible bases again.
+ * But only two kinds of objects are targets of the third pass: objects without
+ * a delta, and objects whose delta is poor (large).
  */
 static void passes(void **state)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/dropped-deltas.c. If an object is in the tip island (the
- * objects that a clone with depth 1 needs) and its delta base is not, a repack
- * drops the delta. The tested code lists the dropped deltas, so that they can
- * be kept beside the new pack. The tests prove which deltas are listed.
+ * Tests of packs/dropped-deltas.c. The tip island is the set of objects that
+ * clones with depth 1 need. In a new pack, no object of the tip island is
+ * stored as a delta of an object outside of the tip island. If the old pack has
+ * such a delta, a repack does not copy this delta to the new pack. The tested
+ * code lists these dropped deltas, so that they can be stored in a file beside
+ * the new pack. The tests prove which deltas are listed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,10 +172,12 @@ static void a_damaged_delta(void **state)
 }
 
 /*
- * A file of kept deltas exists already. A row with the step 0 is a delta that
- * an earlier repack dropped from the pack. Such a row is listed again, unless
- * the pack stores the same delta, or the base is in the tip island (the objects
- * that a clone with depth 1 needs).
+ * A file of kept deltas (deltas that are stored beside the pack) exists
+ * already. Each row of the file is a delta. If an earlier repack dropped the
+ * delta from the pack, the row has the step 0. If the delta was made for the
+ * file, the step is the age of the delta's base. A row with the step 0 is
+ * listed again, unless the pack stores the same delta, or the base is in the
+ * tip island (the objects that a clone with depth 1 needs).
  */
 static void rows_of_the_present_file(void **state)
 {

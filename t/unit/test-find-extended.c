@@ -128,11 +128,15 @@ static void new_commit(void **state)
 	check_clone(&e, wants, 3, "prepared", 0);
 	check_clone(&e, wants, 1, "prepared", 0);
 	/*
-	 * The clone does not want the branch TOPIC, as if TOPIC had been
-	 * deleted. TOPIC is a want of the prepared answer (stored response) to
-	 * all branches, and no new commit reaches TOPIC. So this answer is not
-	 * used. Instead, the prepared answer to the default branch is extended
-	 * by the commit `side`.
+	 * The clone wants two of the three branches. It does not want TOPIC, as
+	 * if this branch had been deleted.
+	 *
+	 * TOPIC is a want of the prepared answer (stored response) for a clone
+	 * of all branches. An answer is used only if each of its wants is also
+	 * a want of the clone, or is reached by the walk of new commits. This
+	 * clone has no commit that is new to the answer, so no walk reaches
+	 * TOPIC, and the answer is not used. Instead, the prepared answer for a
+	 * clone of the default branch is extended by the commit `side`.
 	 */
 	check_clone(&e, wants, 2, "prepared+walk", 1);
 	wants[0] = e.commit;

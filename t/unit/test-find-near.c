@@ -90,8 +90,9 @@ static void list_tags(struct nearrepo *n)
 }
 
 /*
- * Each tag leads to a final target that is no tag, directly or through other
- * tags. If due[] is set for the final target, set it for all these tags.
+ * due[] marks the objects that must be sent. A tag points to an object that may
+ * be a tag, too, and so on. If due[] is set for the object at the end of this
+ * chain, set due[] for all tags of the chain.
  */
 static void add_tags(const struct randrepo *r, bool *due)
 {
@@ -328,8 +329,11 @@ static void several_answers(void **state)
 	randrepo_ref(&n.h.r, "refs/heads/next", commit_files(&n, 30, 48));
 	main_tip = commit_files(&n, 0, 48);
 	/*
-	 * With pack.window = 0, no file is a delta of a file of the other tip.
-	 * So the repack stores a prepared answer for each of the two tips.
+	 * A prepared answer is copied from the pack as it is stored. So each
+	 * delta of the answer must have its base in the answer, too. With
+	 * pack.window = 0, no delta is searched, so no file of one tip is
+	 * stored as a delta of a file of the other tip. So the repack can make
+	 * a prepared answer for each of the two tips.
 	 */
 	randrepo_store(&n.h.r);
 	repack(&n, main_tip, config);

@@ -254,8 +254,11 @@ static void versions_of_ancestors(void **state)
 }
 
 /*
- * If few objects are sent, a stored delta against an ancestor's version is not
- * searched. A new delta is made against the version of HAVE.
+ * The newest blob is stored as a delta. Its base is the version of the file in
+ * an ancestor of HAVE. If few objects are sent, the server does not search the
+ * history of HAVE for older versions. So the server does not know that the
+ * receiver has this base, and does not send the stored delta. Instead, a new
+ * delta is made against the version in HAVE.
  */
 static void small_fetch(void **state)
 {

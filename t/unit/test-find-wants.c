@@ -139,9 +139,10 @@ static void wants_are_answered(void **state)
 			open_found(&e, &f, &warning);
 			assert_non_null(f.pb);
 			/*
-			 * The list of all tags is read to include tags. If all
-			 * tags are wanted, the list is read once more, to find
-			 * the targets of the tags.
+			 * The list of all tags is read for the capability
+			 * include-tag: a tag whose target is sent must be sent,
+			 * too. If all tags are wanted, the list is read once
+			 * more, to find the targets of the tags.
 			 */
 			assert_int_equal(e.tags.visits, i % 3 ? 2 : 1);
 			check(&e, &f);

@@ -233,9 +233,10 @@ static void list_items(struct packing_items *items, struct found *f,
 }
 
 /*
- * The tested code adds delta bases to the list of objects. Check that the
- * receiver has each base, and that each base has the type and name hash of an
- * object in the list. Returns the number of bases.
+ * The list of items has the objects to send. found_add_bases() appends delta
+ * bases to the list. Check that the receiver has each base. Check also that an
+ * object to send has the same type and name hash as the base. Returns the
+ * number of bases.
  */
 static uint32_t check_bases(struct env *e, struct found *f)
 {
@@ -325,10 +326,10 @@ static bool is_in_packed(void *ctx, uint32_t odb_pos)
 }
 
 /*
- * The tested code appends delta bases to the list of objects. Each base must be
- * an object that the receiver gets as copied bytes of a stored pack. An object
- * that was in the list before must have the same type and name hash. Returns
- * the number of bases.
+ * The list of items has the objects to write. found_add_sent() appends delta
+ * bases to the list. Each base must be an object that the receiver gets as
+ * copied bytes of a stored pack. Also, an object to write must have the same
+ * type and name hash as the base. Returns the number of bases.
  */
 static size_t check_sent_bases(struct env *e, struct found *f)
 {

@@ -108,9 +108,10 @@ static int take(void *ctx, const struct kept_delta *copy, uint8_t *made)
 }
 
 /*
- * Make whole copies of objects in the trees of the tips OLD and OLDER.
- * `max_len`: maximum size of all copies in bytes. `cost_max`: maximum cost of
- * making them, as a number of bytes that could be deflated instead.
+ * Make whole copies of objects in the trees of the tips OLD and OLDER. A whole
+ * copy is the deflated object itself, and not a delta. `max_len`: maximum size
+ * of all copies in bytes. `cost_max`: maximum cost of making the copies. The
+ * unit is the cost of deflating one byte.
  */
 static void make(struct got *got, struct keptrepo *k, uint64_t max_len,
 		 uint64_t cost_max)

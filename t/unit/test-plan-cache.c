@@ -681,9 +681,11 @@ static void test_too_large(void **state)
 }
 
 /*
- * Callback begin_sending() of a plan recorder. Returns true, because other
- * requests wait for the plan (cached response). So the recorder holds back all
- * bytes.
+ * Callback begin_sending() of a plan recorder. Returns true, which means that
+ * other requests wait for the plan (cached response). The client of the first
+ * request may be slow, and the other requests should not wait for this client.
+ * So the recorder sends nothing to this client until the plan is complete: it
+ * holds back all bytes.
  */
 static bool begin_behind(void *ctx)
 {
@@ -695,9 +697,12 @@ static void do_nothing(void *ctx)
 }
 
 /*
- * A plan (cached response) exceeds its maximum size while bytes are held back.
- * The sink must get all of these bytes, including long literals, before their
- * memory is freed.
+ * The recorder holds back all bytes, because other requests wait for the plan
+ * (see begin_behind()). The bytes come from no pack, so the plan stores them
+ * itself, as literals. Then the plan (cached response) exceeds its maximum
+ * size, and the recorder gives up the plan. Before the recorder frees the plan,
+ * the sink must get all bytes that were held back. put() must get the literals,
+ * also the long ones, because put_pinned() may use bytes after the call.
  */
 static void test_literals_of_a_plan_that_ends(void **state)
 {

@@ -81,8 +81,8 @@ static const struct packing_report report = {.objects = 7,
 					     .strategy = "bitmap"};
 
 /*
- * Makes a plan (cached response): a range of the pack, and `len` bytes of its
- * own.
+ * Makes a plan (cached response) that consists of a range of the pack, and
+ * `len` bytes that are stored in the plan itself.
  */
 static void make_plan(struct plan *plan, const struct bench *b, size_t len)
 {
@@ -154,7 +154,8 @@ static void make(struct bench *b, uint8_t number, size_t len,
 
 /*
  * Asks for the plan (cached response) with the number `number`. The plan must
- * be found. After a range of the pack, it must have `len` bytes of its own.
+ * be found. It must consist of a range of a pack, and `len` bytes that are
+ * stored in the plan itself.
  */
 static void assert_stored(struct bench *b, uint8_t number, size_t len)
 {

@@ -144,9 +144,11 @@ static void test_pack(void **state)
 	assert_true(a.has_pack && oid_equal(&a.pack, &a.offered));
 	/*
 	 * The callback tell() gets the pack that the plan (cached response)
-	 * leaves out. It must not be called for a client that cannot use the
-	 * plan. In turn, the pack has another length, or the client can
-	 * download only objects, only another pack, or nothing.
+	 * leaves out. tell() must not be called for a client that cannot use
+	 * the plan. There are four cases, in this order: the plan leaves out a
+	 * pack of another length; the client can download single objects, but
+	 * no packs; the client can download only another pack; the client can
+	 * download nothing elsewhere.
 	 */
 	absent.pack_len = 51;
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);

@@ -165,9 +165,11 @@ static void test_absent_parents(void **state)
 }
 
 /*
- * Stores an object of type `type` whose text is a commit, padded to `size`
- * bytes. Calls plan_haves_reduce() for two haves: this object and its parent.
- * Returns the number of haves that remain.
+ * Stores an object whose bytes are those of a commit, padded to `size` bytes.
+ * The object is stored with the type `type`, which may be another type than
+ * commit. Calls plan_haves_reduce() for two haves: the stored object, and the
+ * commit that the bytes name as parent. Returns the number of haves that
+ * remain.
  */
 static size_t kept_with(struct fixture *f, enum object_type type, size_t size)
 {

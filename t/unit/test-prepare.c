@@ -150,8 +150,10 @@ struct elsewhere {
 	/* Set when commits are read in the search for objects. */
 	bool has_searched;
 	/*
-	 * true: if no pack is left out, the callback tell() must be called
-	 * before commits are read; false: tell() may be called at any time
+	 * The callback tell() tells the client which pack to download, or that
+	 * there is none. true: if there is none, tell() must be called before
+	 * commits are read to find the objects. false: tell() may be called at
+	 * any time.
 	 */
 	bool is_early;
 	/*

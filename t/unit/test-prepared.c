@@ -72,9 +72,12 @@ static void random_tags(struct file *f, size_t answer, uint64_t *seed)
 }
 
 /*
- * Make a random description of the tree of a prepared answer (stored response).
- * The answer consists of ranges of the pack (runs). Each run has one object,
- * but the last run also has all other objects.
+ * A prepared answer (stored response) to a clone of depth 1 sends the objects
+ * of one root tree. The answer consists of runs (ranges of the pack). The file
+ * can store two facts about the tree: the positions of the objects of each run,
+ * and which objects occur at several paths. Make such facts at random for every
+ * second answer. Each run has one object, but the last run also has all other
+ * objects.
  */
 static void random_tree(struct file *f, size_t answer, uint64_t *seed)
 {
@@ -142,9 +145,11 @@ static int parse(struct prepared *p, const struct file *f)
 }
 
 /*
- * Check that prepared_find_content() finds a prepared answer (stored response)
- * by its byte ranges of the stored pack (runs). Check that prepared_has()
- * returns true only for offsets in these ranges.
+ * The content of a prepared answer (stored response) is a list of runs: byte
+ * ranges of the stored pack. Check that prepared_find_content() returns
+ * `content` for the runs of `expect`, which are the same runs. For a longer
+ * last run, it must return NULL. Check also that prepared_has() returns true
+ * only for offsets in the runs.
  */
 static void check_content(const struct prepared *p,
 			  const struct prepared_content *content,
