@@ -38,7 +38,10 @@ struct filterset {
 	/*
 	 * Indexed like r->objects: the object is a want, or a want is a tag
 	 * that leads to the object. Such an object always passes the filter,
-	 * unless filter_wants is set. filterset_walk() changes this for a walk.
+	 * unless filter_wants is set.
+	 *
+	 * A walk applies the filter to some of these objects. filterset_walk()
+	 * sets the elements of these objects to false.
 	 */
 	bool *spared;
 };
@@ -198,9 +201,10 @@ static inline void filterset_meet_entries(const struct filterset *s,
 }
 
 /*
- * Change s->spared as a walk does: a wanted tree or blob is exempt from the
- * filter only if the walk has not met it before. It may have met it as the root
- * tree of a commit or as an entry of an earlier want.
+ * Change s->spared to what a walk exempts from the filter. A wanted tree or
+ * blob is exempt only if the walk has not met this object before. The walk may
+ * have met the object as the root tree of a commit, or as an entry of a tree
+ * that is an earlier want. In this case, the filter applies to the object.
  */
 static inline void filterset_walk(struct filterset *s, const struct randrepo *r)
 {

@@ -81,10 +81,12 @@ static void queries(void **state)
 }
 
 /*
- * bitmap_filter_undecided() removes objects from the set of objects that the
- * client has. The client may have fetched with the filter before, so it may
- * lack objects that the filter leaves out. Objects of a type that always passes
- * the filter must stay in the set.
+ * The client has fetched with the filter before. So the client may lack objects
+ * that its commits reach but that the filter leaves out. At first, the set
+ * `had` has all objects of the index, as if the commits of the client reached
+ * all of them. bitmap_filter_undecided() removes from this set the objects that
+ * the client may lack. Objects of a type that always passes the filter must
+ * stay in the set.
  */
 static void removes_undecided(void **state)
 {

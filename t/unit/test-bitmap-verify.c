@@ -177,8 +177,9 @@ static void samples_of_all(void **state)
 }
 
 /*
- * A sample contains pseudo-merges, too. The only pseudo-merge of the test is
- * wrong: it lacks the objects that its commit reaches.
+ * bitmap_verify_sample() verifies pseudo-merges as well as bitmaps of commits.
+ * The test has one pseudo-merge, of only one commit. The pseudo-merge is wrong:
+ * it lacks the objects that this commit reaches. So it must be refused.
  */
 static void wrong_pseudo_merge(void **state)
 {

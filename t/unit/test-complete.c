@@ -90,8 +90,9 @@ static size_t bytes_of_old(const struct sample *s, size_t but)
 
 /*
  * Checks the memory limit, after the cache has kept bitmap `i`. Bitmap `i` and
- * the newest bitmaps may exceed the limit. If any other bitmap is kept, all
- * kept bitmaps together must be within the limit.
+ * the newest bitmaps always stay in memory. So if no other bitmap is kept, the
+ * kept bitmaps may exceed the limit. If any other bitmap is kept, all kept
+ * bitmaps together must be within the limit.
  */
 static void check_limit(const struct sample *s, size_t i)
 {

@@ -304,7 +304,9 @@ static void layers(void **state)
 
 /*
  * An upper layer has two bitmaps. The second is stored as an XOR with the
- * first. The row numbers of the upper layer follow those of the lower layer.
+ * first. Each bitmap has a row in the lookup table of its layer. The rows of
+ * all layers are numbered together: the numbers of the upper layer follow those
+ * of the lower layer.
  */
 static void xor_in_layer(void **state)
 {

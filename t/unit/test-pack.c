@@ -207,9 +207,10 @@ static void test_rev_file(void **state)
 }
 
 /*
- * Verifies the .rev file of a pack in two ways. pack_check_rev() must return
- * `alone`. pack_check_rev_with(), which also gets the bytes `other`, must
- * return `both`.
+ * Verifies the checksum of the .rev file of a pack by two functions.
+ * pack_check_rev() verifies only the .rev file, and must return `alone`.
+ * pack_check_rev_with() also verifies the checksum of another file, whose bytes
+ * are `other`. It must return `both`.
  */
 static void check_rev_sum(const struct packfile *p, const struct buf *other,
 			  int alone, int both)

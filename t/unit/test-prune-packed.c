@@ -157,8 +157,10 @@ static void times_of_packs(void **state)
 }
 
 /*
- * Writes the loose copy of the packed object. Its file is older than the pack,
- * so removing the file need not change the time of the pack.
+ * Writes the loose copy of the packed object. If the loose file were newer than
+ * the pack, prune_packed() would set the modification time of the pack to now,
+ * so that the object does not look older than it is. Here, the loose file is
+ * older than the pack. So prune_packed() need not change the time of the pack.
  */
 static void write_loose(void *ctx)
 {

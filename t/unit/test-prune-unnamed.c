@@ -41,10 +41,12 @@ static bool is_there(const struct tmprepo *t, const char *name)
 }
 
 /*
- * Prune packs that have no final name. `wanted`: the result of is_wanted() for
- * each object. `asks`: the expected result of prune_unnamed_asks(). `expiry`:
- * seconds since 1970; if any of the packs was written later, no pack is
- * removed. Returns the number of removed files that were reported.
+ * Prune packs that still have temporary names. An object is wanted if another
+ * process may need it. `wanted`: what the callback is_wanted() returns for each
+ * object. `asks`: the expected result of prune_unnamed_asks(), which says
+ * whether the removal of packs depends on is_wanted(). `expiry`: seconds since
+ * 1970; if any of the packs was written later, no pack is removed. Returns the
+ * number of removed files that were reported.
  */
 static unsigned prune(const struct tmprepo *t, bool wanted, bool asks,
 		      int64_t expiry)

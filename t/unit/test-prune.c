@@ -234,9 +234,11 @@ static void written_again(void **state)
 }
 
 /*
- * A pack without a final name is removed if its objects are unreachable. In a
- * partial clone, the pack stays: objects that only promisor packs reach are not
- * searched for. The pack could have such objects.
+ * A pack that still has a temporary name is removed if its objects are
+ * unreachable. In a partial clone, such a pack always stays. The reason: the
+ * search for reachable objects stops at objects of promisor packs. So an object
+ * that is reachable only through a promisor pack would seem unreachable, and
+ * the pack with the temporary name could have this object.
  */
 static void unnamed_packs(void **state)
 {

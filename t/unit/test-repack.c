@@ -862,9 +862,11 @@ static void removal_refused(void **state)
 }
 
 /*
- * Context of a provider. The repack calls the provider for a missing tip. At
- * this moment, the provider stores the missing objects, as another process
- * would do.
+ * Context of the callback tip_provider. If an object that a ref names is
+ * missing, the repack calls this callback, which usually fetches the object
+ * from a remote. The callbacks of this test fetch nothing. They store the
+ * missing objects in the repository, as if another process had stored them at
+ * this moment.
  */
 struct meanwhile {
 	struct randrepo *r;

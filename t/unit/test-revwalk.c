@@ -323,8 +323,10 @@ static void long_walks(void **state)
 }
 
 /*
- * A missing commit is an error if wants reach it, and no error if only haves
- * reach it, or wants that a have reaches. The dates do not matter.
+ * A missing commit is an error if the wants reach it. There are two exceptions.
+ * It is no error if only haves reach the missing commit. It is also no error if
+ * each want that reaches the missing commit is an ancestor of a have. The dates
+ * of the commits do not matter.
  */
 static void missing_commits(void **state)
 {
@@ -375,9 +377,11 @@ static void missing_commits(void **state)
 }
 
 /*
- * The haves reach a missing commit through the commit `two`, which the walk
- * meets below a want first. The walk must know that the missing commit is
- * uninteresting before it visits the want `one`, also if all dates are equal.
+ * A want and a have are children of the commit `two`, and `two` reaches a
+ * missing commit through the commit `one`. The walk meets `two` as the parent
+ * of the want, before it meets `two` as the parent of the have. `one` is a
+ * want, too. Before the walk visits `one`, it must know that the have reaches
+ * the missing commit. This must be so even if all dates are equal.
  */
 static void missing_below_known_commits(void **state)
 {

@@ -176,8 +176,10 @@ static void followed(void **state)
 }
 
 /*
- * pack-1 is listed, and has a tag and a blob. pack-2 is not listed, and has the
- * object to which the tag points. One more object is loose.
+ * A repository whose objects are to be packed together: the objects of pack-1
+ * (a tag and a blob) and one loose object. pack-2 is not named in the request.
+ * But pack-2 has the object to which the tag points, and the option `follow`
+ * adds this object.
  */
 struct small {
 	struct tmprepo t;

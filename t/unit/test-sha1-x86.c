@@ -22,8 +22,11 @@ static void fill(uint8_t *bytes, size_t len, uint64_t *seed)
 }
 
 /*
- * Compresses random blocks into a batch, and compares with
- * sha1_block_compress(). The batch already has a random number of blocks.
+ * Compares sha1_x86_compress() with sha1_block_compress(). A batch keeps the
+ * states of up to SHA1_LANE_NR blocks, which are later checked for collision
+ * attacks together. sha1_x86_compress() compresses random blocks, and adds them
+ * to a batch that already has a random number of blocks. The hash value and the
+ * batch must be the same as with sha1_block_compress().
  */
 static void test_compress(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of packs/snapshot.c, which parses a list of tips: lines with ids and
- * with marked ids are parsed, and invalid lines are refused.
+ * Tests of packs/snapshot.c, which parses a list of tips of refs, one id per
+ * line. A "+" before the id says that the tip should get a bitmap. Lines with
+ * and without "+" are parsed, and invalid lines are refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/space.c, the order in which bits of a bitmap index stand for
- * objects: bit positions, ids and numbers of objects, for a pack and for a
- * multi-pack-index.
+ * Tests of bitmap/space.c, which says for which object each bit of a bitmap
+ * index stands. The tested functions convert between the position of the bit,
+ * the position of the object's id among the sorted ids, and the number of the
+ * object in a walk. The index is that of a pack or of a multi-pack-index.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -254,15 +254,18 @@ static void check_plan(const struct bitmap_plan *plan, bool walks,
 	saved = plan->walk_cost - plan->want_beyond;
 	most = saved * (plan->want_beyond < plan->want_commits ? 8 : 32);
 	/*
-	 * The search for a bitmap near the have may always cost a small part of
-	 * what a walk costs. Otherwise it must not cost more than bitmaps save
-	 * in comparison with a walk.
+	 * The plan searches for bitmaps in the history of the commit `have`.
+	 * The number of commits that this search visits is limited by the
+	 * larger of two numbers. The first number is `most`: visiting this many
+	 * commits costs as much as bitmaps save in comparison with a walk.
+	 * Visiting the second number of commits costs a small part of what the
+	 * walk costs.
 	 */
 	assert_true(plan->have_commits <= most ||
 		    plan->have_commits <= 64 + 8 * plan->want_commits);
 	/*
-	 * A walk is preferred only if the next bitmap is so far from the have
-	 * that finding it costs more than it saves.
+	 * A walk is preferred only if the next bitmap is so far from the commit
+	 * `have` that finding this bitmap costs more than it saves.
 	 */
 	if (walks) {
 		assert_true(back > most);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of bitmap/tip-walk.c, which counts the commits that a request for a tip
- * walks in spite of bitmaps. The counts are compared with slow walks over
- * random histories.
+ * Tests of bitmap/tip-walk.c. If a client wants one tip, the server must walk
+ * the commits of the tip's history that no bitmap of this history contains. The
+ * tested code counts these commits for each tip. The counts are compared with
+ * slow walks over random histories.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -291,10 +291,11 @@ static void store_copy(struct randrepo *r, const uint32_t *trees)
 }
 
 /*
- * The delta of the second tree is broken. If another pack has this tree
- * (`has_copy`), the reader uses this copy, and also reads the deltas of the
- * tree. If there is no copy, the error names the pack of the broken delta and
- * its offset.
+ * There are three trees. The second is stored as a delta of the first, and the
+ * third as a delta of the second. The delta of the second tree is broken. If
+ * another pack has a copy of the second tree (`has_copy`), the reader must read
+ * this copy, and must make the third tree from it. If there is no copy, the
+ * error must name the pack of the broken delta and its offset.
  */
 static void check_broken(bool has_copy)
 {

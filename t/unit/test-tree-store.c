@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of trees/tree-store.c, which reads trees as tables of entry numbers.
- * The tables are compared with the bytes of the trees.
+ * Tests of trees/tree-store.c, which reads trees as tables. Each tree entry
+ * (mode, name and id) has a number, and the table of a tree lists the numbers
+ * of its entries. The tables are compared with the bytes of the trees.
  */
 #include <setjmp.h>
 #include <stdarg.h>

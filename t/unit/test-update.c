@@ -209,7 +209,8 @@ static uint32_t add_commit(struct randrepo *r, uint32_t parent)
 
 /*
  * The old pack has a line of `old_nr` commits. The newer pack has `new_nr` more
- * commits: branches of one commit if `branches` is true, otherwise a line.
+ * commits. If `branches` is true, each of them is a child of the last commit of
+ * the line. Otherwise these commits continue the line.
  */
 static void sample_make(struct sample *s, uint32_t old_nr, uint32_t new_nr,
 			bool branches, uint64_t *seed)
