@@ -13,7 +13,7 @@
 /*
  * Replace *oid by the commit to which it leads through tags. Returns 1 if *oid
  * is a commit now. Otherwise prints an error, unless the object is missing, and
- * returns 0.
+ * returns 0, or the negated exit code if an object is damaged.
  */
 static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 {
@@ -28,6 +28,8 @@ static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 	 * If the object is missing, print no error here: the caller reports
 	 * that there is no such revision.
 	 */
+	if (ret == ERR_CORRUPT)
+		return -builtin_fail(&err);
 	if (ret < 0 && ret != ERR_MISSING)
 		builtin_error("%s", err.msg);
 	if (ret < 0)
@@ -54,8 +56,11 @@ static int show_bases(struct rev_parse *rp, struct oid *from, struct oid *to)
 	size_t nr;
 	int ret;
 
-	if (!peel_to_commit(rp, from) || !peel_to_commit(rp, to))
-		return 0;
+	ret = peel_to_commit(rp, from);
+	if (ret > 0)
+		ret = peel_to_commit(rp, to);
+	if (ret <= 0)
+		return ret;
 	ret = merge_bases_of(&bases, &nr, rp->store.odb, from, to, &err);
 	for (size_t i = 0; i < nr && !ret; i++)
 		rev_parse_show_rev(rp, true, &bases[i], NULL);
@@ -63,28 +68,39 @@ static int show_bases(struct rev_parse *rp, struct oid *from, struct oid *to)
 	return ret < 0 ? -builtin_fail(&err) : 1;
 }
 
-/*
- * Resolve the name of a commit. Returns whether there is such a commit. If the
- * name is an ambiguous abbreviation, prints the candidates.
- */
-static bool resolve(struct rev_parse *rp, struct oid *oid, const char *name,
-		    struct error *err)
+bool rev_parse_is_fatal(const struct rev_parse *rp, const char *name,
+			const struct error *err)
 {
-	if (!store_resolve_commit(&rp->store, oid, name, err))
-		return true;
-	if (revname_error_is_ambiguous(err))
-		builtin_error("%s", err->msg);
-	return false;
+	return err->code == ERR_PEER ||
+	       (err->code == ERR_CORRUPT &&
+		!store_base_is_damaged(&rp->store, name));
+}
+
+/*
+ * Resolve the name of a commit. Returns 1 if there is such a commit, 0 if not,
+ * or the negated exit code after printing an error that ends the command. If
+ * the name is an ambiguous abbreviation, prints the candidates.
+ */
+static int resolve(struct rev_parse *rp, struct oid *oid, const char *name)
+{
+	struct error err = ERROR_INIT;
+
+	if (!store_resolve_commit(&rp->store, oid, name, &err))
+		return 1;
+	if (rev_parse_is_fatal(rp, name, &err))
+		return -builtin_fail(&err);
+	if (revname_error_is_ambiguous(&err))
+		builtin_error("%s", err.msg);
+	return 0;
 }
 
 int rev_parse_range(struct rev_parse *rp, const char *arg)
 {
 	const char *dots = strstr(arg, "..");
 	const char *to;
-	struct error err = ERROR_INIT;
 	struct oid from_oid, to_oid;
 	char *from;
-	int ret = 0;
+	int ret;
 
 	if (!dots || !strcmp(arg, ".."))
 		return 0;
@@ -92,14 +108,14 @@ int rev_parse_range(struct rev_parse *rp, const char *arg)
 	from = mem_strndup(arg, (size_t)(dots - arg));
 	if (!from)
 		return -builtin_die("out of memory");
-	if (resolve(rp, &from_oid, *from ? from : "HEAD", &err) &&
-	    resolve(rp, &to_oid, *to ? to : "HEAD", &err)) {
+	ret = resolve(rp, &from_oid, *from ? from : "HEAD");
+	if (ret > 0)
+		ret = resolve(rp, &to_oid, *to ? to : "HEAD");
+	if (ret > 0) {
 		rev_parse_show_rev(rp, false, &to_oid, *to ? to : "HEAD");
 		rev_parse_show_rev(rp, dots[2] != '.', &from_oid,
 				   *from ? from : "HEAD");
 		ret = dots[2] == '.' ? show_bases(rp, &from_oid, &to_oid) : 1;
-	} else if (err.code == ERR_PEER) {
-		ret = -builtin_fail(&err);
 	}
 	free(from);
 	return ret;
@@ -166,28 +182,28 @@ static void show_parents(struct rev_parse *rp, const struct commit_view *view,
 int rev_parse_shorthand(struct rev_parse *rp, const char *arg)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
-	struct error err = ERROR_INIT;
 	struct commit_view view;
 	enum shorthand kind;
 	struct oid oid, commit;
 	size_t nr;
 	size_t len = find_shorthand(arg, &kind, &nr);
 	char *name;
-	int ret = 0;
+	int ret;
 
 	if (!len)
 		return 0;
 	name = mem_strndup(arg, len);
 	if (!name)
 		return -builtin_die("out of memory");
-	if (!resolve(rp, &oid, name, &err)) {
-		if (err.code == ERR_PEER)
-			ret = -builtin_fail(&err);
-		goto out;
+	ret = resolve(rp, &oid, name);
+	if (ret > 0) {
+		commit = oid;
+		ret = peel_to_commit(rp, &commit);
 	}
-	commit = oid;
-	if (!peel_to_commit(rp, &commit) ||
-	    odb_read(rp->store.reader, &commit, &obj, NULL) < 0)
+	if (ret <= 0)
+		goto out;
+	ret = 0;
+	if (odb_read(rp->store.reader, &commit, &obj, NULL) < 0)
 		goto out;
 	if (commit_parse(&view, obj.data, obj.len, rp->store.odb->algo, NULL) <
 	    0)

@@ -327,9 +327,7 @@ static int take_revision(struct rev_parse *rp, struct args *a, const char *arg)
 	ret = rp->quiet ? store_resolve_quietly(&rp->store, &oid, name, &err)
 			: store_resolve(&rp->store, &oid, name, &err);
 	if (ret < 0) {
-		if (err.code == ERR_PEER ||
-		    (err.code == ERR_CORRUPT &&
-		     !store_base_is_damaged(&rp->store, name)))
+		if (rev_parse_is_fatal(rp, name, &err))
 			return builtin_fail(&err);
 		if (rp->verify && !rp->quiet &&
 		    revname_error_is_ambiguous(&err))

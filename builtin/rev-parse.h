@@ -103,6 +103,14 @@ void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
 /* ---- rev-parse-rev.c */
 
 /*
+ * Returns whether the command fails at once if `name` does not resolve because
+ * of *err: an object on the way of the name is damaged, or a missing object
+ * cannot be fetched. Otherwise the name is unknown, and may be a file.
+ */
+bool rev_parse_is_fatal(const struct rev_parse *rp, const char *name,
+			const struct error *err);
+
+/*
  * Parse and print "<from>..<to>" or "<from>...<to>". A missing side means HEAD.
  * Returns 1 if the range was printed, or 0 if the argument does not have this
  * form or does not resolve. On errors, prints a message and returns the negated
