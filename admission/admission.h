@@ -173,10 +173,11 @@ struct admission_view {
 void admission_look(struct admission_view *out, struct admission *a);
 
 /*
- * Computes how many requests may work at once, from the pressure that the
- * kernel reports (/proc/pressure, "pressure stall information"). The number
- * grows by one at a time, and is halved under pressure, like the congestion
- * window of TCP.
+ * Computes how many requests may work at once: the number of tokens. It depends
+ * on the pressure that the kernel reports (/proc/pressure, "pressure stall
+ * information"): the share of time in which tasks wait for a resource. The
+ * number of tokens grows by one at a time, and is halved under pressure, like
+ * the congestion window of TCP.
  */
 
 /* Seconds between two readings of the pressure. */
@@ -199,8 +200,11 @@ void admission_look(struct admission_view *out, struct admission *a);
 int admission_pressure_parse(const char *text, size_t len);
 
 /*
- * Returns the next number of tokens, between 1 and `max`. The pressures are in
- * hundredths of a percent; -1: unknown.
+ * Returns how many tokens there are from now on, between 1 and `max`. A token
+ * is the permission for one thread to work on an expensive request. `token_nr`
+ * is the number of tokens so far. `cpu` and `memory` are results of
+ * admission_pressure_parse(): the pressure in hundredths of a percent, or -1 if
+ * the pressure is unknown. An unknown pressure counts as no pressure.
  */
 unsigned admission_pressure_adjust(unsigned token_nr, unsigned max, int cpu,
 				   int memory);

@@ -97,8 +97,10 @@ static bool line_has_filter(const char *p, const char *end)
 		if (p >= end || !len || (first && *p == '#'))
 			return false;
 		/*
-		 * A word inside a quoted pattern may look like an attribute.
-		 * Then the file is refused without need, which is safe.
+		 * A word inside a quoted pattern may look like an attribute
+		 * that can change content. Then this function returns true, and
+		 * hash-object ends with an error (check_file()), although it
+		 * could hash the content. This is safe: no wrong id is printed.
 		 */
 		if (!first && is_filter(p, len))
 			return true;

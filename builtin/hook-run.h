@@ -16,8 +16,9 @@ struct hook_call {
 	/*
 	 * Appends the text that hooks read from standard input. All hooks of
 	 * the event read the same text. So the function is called before the
-	 * first hook, and its text is kept for the other hooks. If the text is
-	 * empty, the function is called again before the next hook. Without a
+	 * first hook, and its text is kept for the other hooks. An empty text
+	 * counts as a text that was not made yet: the function is called again
+	 * before the next hook, and must append nothing again. If there is no
 	 * hook, the function is not called.
 	 *
 	 * Returns 0 or ERR_NOMEM. NULL: the standard input of hooks is empty.

@@ -80,10 +80,14 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 			 const char *name, struct error *err);
 
 /*
- * Returns whether the object is damaged that a name begins with, for example
- * the object of "main" in "main~2". Stock Git then takes the name for unknown.
- * Returns false if "^{" follows, as in "main^{tree}~2", or if an object further
- * on the way is damaged. Stock Git then fails.
+ * Called if a name cannot be resolved because an object is damaged. The first
+ * part of the name (up to "~", "^" or ":") means an object, for example "main"
+ * in "main~2". There are two cases:
+ * - This first object is damaged. Stock Git then treats the whole name as
+ *   unknown. Returns true.
+ * - Another object is damaged: one that is reached from the first object. Or
+ *   "^{" follows the first part, as in "main^{tree}~2". Stock Git then ends
+ *   with a fatal error. Returns false.
  */
 bool store_base_is_damaged(const struct store *store, const char *name);
 

@@ -190,9 +190,14 @@ static int is_taken(const struct stored_offers *offers, const char *protocols,
 }
 
 /*
- * Loads the published packs of the copy, and opens the store if addresses must
- * be signed. Returns 1 if the client can get packs, 0 if there are none for
- * this client, or a negative error code.
+ * Loads the list of published packs of the local copy. Clients download these
+ * packs from addresses (URIs). If config->store_uri is set, the addresses begin
+ * with this URI of a CDN. Otherwise clients get the packs from the store
+ * itself, and this program signs each address. In this case, also opens the
+ * store, because append_uri() needs an open store to sign addresses.
+ *
+ * Returns 1 if the client can get packs, 0 if there are none for this client,
+ * or a negative error code.
  */
 static int load(struct stored_offers *offers, const char *dir,
 		const char *protocols, struct error *err)

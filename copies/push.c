@@ -594,8 +594,11 @@ static int find_passed(const struct stored_push *push,
 }
 
 /*
- * Works like find_passed(). If the change was made, also brings the copy to the
- * new generation, because the relay may have ended before doing this.
+ * Called if the relay has ended before it answered. Finds out, like
+ * find_passed(), whether the relay has made the record of the change, and
+ * returns the same values. If the record was made, also brings the local copy
+ * to the new generation. Usually the relay does this after it has made the
+ * record, but it may have ended before.
  */
 static int find_and_follow(struct stored_push *push,
 			   const struct generation_change *change)
@@ -668,10 +671,13 @@ static int reject_passed(struct publishing *p,
 /* ---- making the record */
 
 /*
- * Makes the record of a change. If `base` is not NULL, this process makes the
- * record after *base. If `base` is NULL, the relay makes the record, perhaps
- * together with other pushes. Returns a value of generation_commit_result,
- * NO_RELAY if the change did not reach the relay, or a negative error code.
+ * Makes the record of a change: the file in the store that describes the new
+ * generation (version) of the repository. If `base` is not NULL, this process
+ * makes the record, and *base is the generation before it. If `base` is NULL,
+ * the relay makes the record, perhaps together with the changes of other
+ * pushes. The relay is the process that makes records for all pushes of this
+ * node. Returns a value of generation_commit_result, NO_RELAY if the change did
+ * not reach the relay, or a negative error code.
  */
 static int make_record(struct publishing *p, struct generation *base,
 		       const struct generation_change *change,
@@ -725,9 +731,11 @@ static int commit(struct publishing *p, struct generation *base)
 /* ---- pushes one after the other */
 
 /*
- * Takes the lock that lets only one push of this node at a time make a record.
- * Waits at most TURN_NS, because the holder may wait for a store that does not
- * answer. Returns a descriptor, or -1: the push goes on without the lock.
+ * Takes the lock with which pushes of this node make their records one after
+ * the other. A record is the file in the store that describes the new
+ * generation (version) of the repository. Waits at most TURN_NS, because the
+ * holder of the lock may wait for a store that does not answer. Returns a
+ * descriptor, or -1: the push goes on without the lock.
  */
 static int take_turn(const struct stored_push *push)
 {

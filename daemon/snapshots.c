@@ -488,10 +488,12 @@ static int open_packs(struct daemon_packs **out, struct daemon_snapshot *s,
 	 * - The alternates file is usually missing. If the file were added only
 	 *   afterwards, the witness would not notice a file that existed only
 	 *   while odb_open() was running.
-	 * - The directory of packs may have changed just now, by a push. A
-	 *   directory that has just changed can be trusted only if it is added
-	 *   before it is read (SYS_WITNESS_LISTING). Otherwise, requests
-	 *   shortly after a push could not share the packs.
+	 * - The directory of packs may have changed just now, by a push. For
+	 *   such a directory, the witness holds only if the directory was added
+	 *   before it was read (SYS_WITNESS_LISTING). The packs that are opened
+	 *   here are kept for later requests only while the witness holds. So
+	 *   if the directory were added afterwards, each request shortly after
+	 *   a push would have to open all packs again.
 	 */
 	witness_below(&packs->witness, s->repo->object_dir, "info/alternates",
 		      SYS_WITNESS_CONTENT);

@@ -494,10 +494,14 @@ void generation_group_set_hooks(struct generation_group *group,
  *
  * If the store was restored from a backup, a generation in the store may have
  * the same number as the newest generation that the group knows, but another
- * content. The token of a generation shows this difference: an upload reads it
- * (session->seen_token), and the group compares it with the token that it
- * knows. If the tokens differ, the group searches the store for the newest
- * generation. See also generation_group_commit().
+ * content. Then their tokens differ, because the token of a generation is
+ * random. The first step of a change, generation_session_begin(), notes the
+ * token of the generation that the store has (session->seen_token). If the
+ * number of this generation is the newest that the group knows, the group
+ * compares both tokens. If they differ, the group searches the store for the
+ * newest generation.
+ *
+ * See also generation_group_commit().
  */
 int generation_group_session(struct generation_group *group,
 			     const struct generation_change *change,
@@ -506,9 +510,11 @@ int generation_group_session(struct generation_group *group,
 
 /*
  * Works like generation_commit(), with the same results, and may be called by
- * several threads. If a change is refused, the other changes in its record are
- * still made. A change that drops objects is never in one record with other
- * changes. The record names the user and the action of its first change.
+ * several threads. The changes of threads that call this function at the same
+ * time are made together, with one record. If one of these changes is refused,
+ * the record is made with the others. A change that drops objects is never in
+ * one record with other changes. The record names the user and the action of
+ * the first change in it.
  */
 int generation_group_commit(struct generation_group *group,
 			    const struct generation_change *change,

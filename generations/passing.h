@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Passes a change to another process, which makes the record of the change. The
- * files of the change are already in the store. The fields have the types of
- * store/relay-message.h, in this order:
+ * Passes a change to another process, which makes the record of the change. A
+ * record is the file in the store that describes one generation (version) of a
+ * repository. The files of the change are already in the store. The message has
+ * these fields, with the types of store/relay-message.h:
  *
  *	text repository, node, user, action       be64 seen, session_ns
  *	text upload, seen_token (16 bytes each)   be64 start_ns, start_time
@@ -40,9 +41,11 @@ struct generation_passed {
 };
 
 /*
- * Parses the part of a message that generation_passed_print() has appended. The
- * texts in this part are checked later, when the record is made. Release *out
- * in any case. Returns 0, ERR_PEER if the message is malformed, or ERR_NOMEM.
+ * Parses the part of a message that generation_passed_print() has appended.
+ * Does not check the texts of the change, such as the name of the user, a path
+ * or the value of a ref. They are checked later, when the record of the change
+ * is made. Release *out in any case. Returns 0, ERR_PEER if the message is
+ * malformed, or ERR_NOMEM.
  */
 int generation_passed_parse(struct generation_passed *out, struct cursor *c,
 			    struct error *err);

@@ -6,8 +6,10 @@
  * A web server may pass on the whole request before it reads any of the answer.
  * A program that answers earlier would then wait for the web server, and the
  * web server for the program. Therefore a request for a fetch or an archive is
- * read completely first, up to http.maxRequestBuffer. receive-pack reads a push
- * completely before it answers, so a push may have any size.
+ * first read into memory completely. Its size is limited by
+ * http.maxRequestBuffer. receive-pack, too, reads a push completely before it
+ * answers. But receive-pack writes the pushed pack to the disk while it reads,
+ * and not into memory. So the size of a push is not limited.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
 
 /*
  * Configuration of a shared store. Members rely on the references of the store,
- * so these references are synced. Only `git network repack --prune` removes
- * objects. Fetches are not served from the store, and the references of members
- * are hidden.
+ * so each change of them is written to the disk (core.fsync = all). Only `git
+ * network repack --prune` removes objects. Fetches are not served from the
+ * store, and the references of members are hidden.
  */
 static const char config_text[] = "[core]\n"
 				  "\trepositoryformatversion = 1\n"

@@ -343,9 +343,13 @@ static int leave(struct network *network, const struct network_entry *entry,
 				"must list the store and nothing else",
 				id, repo->git_dir);
 	/*
-	 * The member has no info/alternates: an earlier `leave` was killed
-	 * between its steps. If the member then lacks objects, it borrows
-	 * again, and all steps are repeated.
+	 * NETWORK_LINK_NONE: the member has no info/alternates, so an earlier
+	 * `leave` was killed after it had removed this file. unlink_member()
+	 * does the steps that come after this one, and checks that the member
+	 * has all objects that it needs. If an object is missing, it writes
+	 * info/alternates again and returns ERR_MISSING. The member then
+	 * borrows from the store as before, and complete_member() below repeats
+	 * all steps.
 	 */
 	if (!ret && link == NETWORK_LINK_NONE) {
 		ret = unlink_member(network, repo, id, err);

@@ -32,8 +32,11 @@ static int set_quarantine(struct receive_environment *env,
 
 /*
  * For a hook that runs after the push: makes the quarantine an alternate of the
- * repository. The hook can then read the push certificate, and the pushed
- * objects if they were not moved into the repository (struct receive_target).
+ * repository. The hook can then read the push certificate, which is in the
+ * quarantine. Usually the pushed objects were moved from the quarantine into
+ * the repository. But if the repository is a local copy of a repository in a
+ * store, the push has stored its objects in the store (struct receive_target).
+ * The hook then reads these objects from the quarantine, too.
  */
 static int set_alternate(struct receive_environment *env,
 			 const struct quarantine *q)

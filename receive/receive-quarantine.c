@@ -214,11 +214,15 @@ static int check_stored(const char *from, const char *to, struct error *err)
 }
 
 /*
- * Handle a file of a pack that the repository may have already. A stored file
- * is not replaced, but must be kept from a prune until refs reach its objects.
- * So its modification time is set to now. A .keep file may have other content:
- * it names the process that made it. Returns 1 if the stored file is good, 0 if
- * there is none, or a negative error code.
+ * Handle a file of a received pack. The repository may already have a file of
+ * this name. This stored file is not replaced. It must have the same content,
+ * or an error is returned. A .keep file is not compared: it names the process
+ * that made it, so its content may differ. The stored file must not be pruned
+ * before refs reach the objects of the pack. So its modification time is set to
+ * now.
+ *
+ * Returns 1 if there is a stored file to use, 0 if there is none, or a negative
+ * error code.
  */
 static int use_stored(const struct move *m, const char *from, const char *to)
 {

@@ -257,9 +257,11 @@ static int make_key(struct buf *key, const struct listing *l)
 }
 
 /*
- * List the refs. If all packets are still in the buffer, and depend on the
- * cached refs only, keep them for later requests. They may also depend on
- * objects that were read to peel refs, because an object never changes.
+ * List the refs. Keep the packets of the list for later requests, if all of
+ * them are still in the buffer, and if they stay right as long as the cached
+ * refs do not change. A packet may also have the peeled value of a tag, which
+ * was read from the tag object. Such a packet can be kept, because an object
+ * never changes.
  */
 static int visit_and_note(struct listing *l, const struct refs_cached *cached,
 			  const struct buf *key, struct error *warning)

@@ -74,9 +74,15 @@ struct stored_changes {
 
 /*
  * Finds the refs that differ between two generations; `before` is NULL for a
- * repository that did not exist. If both generations have the same tables,
- * compares only the refs that were updated after `before`. Otherwise compares
- * all refs. Release *out in any case. Returns 0 or a negative error code.
+ * repository that did not exist.
+ *
+ * A generation stores its refs in two places: in tables, and in the list
+ * g->updates of the refs that were changed after the tables were written. If
+ * both generations have the same tables, compares only those refs in the list
+ * of `after` that were changed after the generation `before`. Otherwise
+ * compares all refs.
+ *
+ * Release *out in any case. Returns 0 or a negative error code.
  */
 int stored_changes_find(struct stored_changes *out, struct stored_cache *cache,
 			const struct generation_place *place,
