@@ -277,8 +277,9 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 /* ---- bitmaps near tips, and pseudo-merges */
 
 /*
- * The additions to the commits that are spread over the history: bitmaps of
- * commits near tips, and pseudo-merges.
+ * State of the second step. The first step, build_spread(), has made bitmaps of
+ * commits that are spread over the history. The second step adds two things:
+ * bitmaps of commits near tips, and pseudo-merges.
  */
 struct extension {
 	/* owned array, indexed by commit_nr: whether the commit has a bitmap */

@@ -36,7 +36,8 @@
 
 /*
  * This number of commits, walked from the haves back to bitmaps, costs as much
- * as one tree diff. There are two cases:
+ * as one tree diff: comparing the trees of one commit with those of its
+ * parents. There are two cases:
  * - HAVES_PER_COST: a bitmap of a wanted commit is used. Trees of the walked
  *   commits are then read too.
  * - HAVES_PER_COST_DECIDED: no such bitmap is used. The walked commits are only
@@ -65,12 +66,19 @@
 #define BOUNDARY_COST_EACH 1
 
 /*
- * Limit of the search for bitmaps once the cost of a walk is known. The search
- * may visit COMMITS_IN_VAIN_PER_COST * (REQUEST_COST + cost of the walk)
- * commits. Costs are in tree diffs. The search goes beyond this limit only if
- * bitmaps are probably near. If a walk answers the request in the end, the
- * search was in vain. A vain search within the limit adds about a fifteenth to
- * the cost of the request.
+ * Limit of the search for bitmaps: the walk from the haves back to commits with
+ * bitmaps. The limit is used once the cost of answering the request by a walk,
+ * without the index, is known. The search may then visit
+ *
+ *	COMMITS_IN_VAIN_PER_COST * (REQUEST_COST + cost of that walk)
+ *
+ * commits. The unit of cost is a tree diff: the time to compare the trees of
+ * one commit with those of its parents. The search goes beyond the limit only
+ * if bitmaps are probably near.
+ *
+ * If the search reaches no bitmap, a walk answers the request, and the search
+ * was in vain. Within the limit, a search in vain adds about a fifteenth to the
+ * cost of the request.
  */
 #define REQUEST_COST 4
 #define COMMITS_IN_VAIN_PER_COST 3

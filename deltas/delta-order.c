@@ -226,7 +226,9 @@ struct splitting {
 	uint64_t goal;
 	/*
 	 * Indexed by item: 1 plus the index of the first candidate in the
-	 * item's segment. NULL if no candidate is a delta.
+	 * item's segment. Used to find candidates whose delta base is in the
+	 * same segment (is_near). Only DELTA_PASS_ALL tries candidates that are
+	 * already deltas. In all other passes, the array is NULL.
 	 */
 	uint32_t *segment_of;
 };

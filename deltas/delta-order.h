@@ -22,10 +22,14 @@
  * object. DELTA_PASS_PATHS sorts the candidates by path. All other passes have
  * one and the same order, by name.
  *
- * Several passes together cannot make a cycle of deltas. The reason:
- * DELTA_PASS_PATHS compares only objects of the same path, and objects of the
- * same path come in the same order in all passes. So in the order by name, each
- * base comes before its deltas.
+ * Several passes together cannot make a cycle of deltas. The reason: in the
+ * order by name, each base comes before its deltas, whichever pass made the
+ * delta. So no chain of deltas leads back to its start.
+ * - A pass in the order by name makes an object only a delta of an earlier
+ *   object.
+ * - DELTA_PASS_PATHS has another order, but makes an object only a delta of an
+ *   object of the same path. Objects of the same path have the same order in
+ *   all passes. So the base comes first in the order by name, too.
  *
  * DELTA_PASS_ROOTS and DELTA_PASS_ALL split the candidates into the same
  * segments (parts that are searched independently).

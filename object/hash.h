@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Computes hashes with one of two implementations. hash_init() is for trailers
- * and for objects that this program makes. Its implementation is OpenSSL with
- * the processor's SHA instructions. hash_init_checked() is for objects that
- * come from other programs. Its implementation computes the same hash at 70% of
- * the speed, and searches SHA-1 blocks for signs of a collision attack
- * (object/sha1-checked.h). Documentation/design/hashing.md lists the users of
- * both functions.
+ * Computes hashes with one of two implementations.
+ *
+ * hash_init() is for checksums of files, such as the trailer at the end of a
+ * pack or an index file, and for ids of objects that the repository already
+ * has. Its implementation is OpenSSL with the processor's SHA instructions.
+ *
+ * hash_init_checked() is for ids of new objects, which come from other
+ * programs, and for commands that check objects, such as `git fsck`. Its
+ * implementation computes the same hash at 70% of the speed, and searches SHA-1
+ * blocks for signs of a collision attack (object/sha1-checked.h).
+ *
+ * Documentation/design/hashing.md lists the users of both functions.
  */
 #ifndef OBJECT_HASH_H
 #define OBJECT_HASH_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Parses commits and tags, and computes the path hash. Trees are parsed inline
- * in the header.
+ * Parses commits and tags, and computes the path hash. Trees are parsed by
+ * inline functions in object/parse.h.
  *
- * The parsers check only what reachability and serving need: the ids and their
- * places. They accept malformed idents and unknown headers; object/fsck.h
- * checks these.
+ * The parsers check only the lines that reachability and serving need: those
+ * with ids (tree, parent, object), and the type and name of a tag. These lines
+ * must be at their places. The parsers accept malformed idents and unknown
+ * header lines; object/fsck.h checks these.
  */
 #include <string.h>
 

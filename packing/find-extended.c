@@ -196,12 +196,17 @@ static int load_tips(struct extending *x, const struct prepared_wants_of *of,
 }
 
 /*
- * Set f->content, the content to send, to that of a prepared answer (a stored
- * response). Also prepare the walk of the new history. The walk starts at
- * x->tips: the wants of the clone that are not wants of the answer.
- * x->unreached has the wants of the answer that are not wants of the clone. The
- * answer can be sent only if walk_new() or walk_old() reaches all of these,
- * because only then the clone needs everything that the answer has.
+ * Try to answer the request, a clone, with a prepared answer. This is a stored
+ * response to an older clone, which wanted other ids. Set f->content, the
+ * content to send, to the content of this answer. Also prepare the walk that
+ * finds newer history:
+ *
+ * - x->tips: the wants of the clone that are not wants of the answer. The walk
+ *   starts from them.
+ * - x->unreached: the wants of the answer that are not wants of the clone. The
+ *   walk (walk_new(), then walk_old()) must reach all of them. If it does not
+ *   reach one, the answer cannot be sent: it has objects that the clone does
+ *   not want.
  *
  * Returns 0 or a negative error code.
  */

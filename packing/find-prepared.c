@@ -8,9 +8,12 @@
 #include "packing/find-parts.h"
 
 /*
- * If fewer objects than this are sent, the file of prepared answers (stored
- * responses) is not opened. A prepared answer saves only the time for hashing
- * the objects, and opening the file would take longer.
+ * Used after the objects to send were found by the bitmap index. If a prepared
+ * answer (a stored response) has exactly these objects, it is sent. At this
+ * point, the answer saves only the time for computing the checksum of the pack:
+ * this checksum is stored with the answer. If fewer objects than PREPARED_MIN
+ * are sent, computing the checksum takes less time than opening the file of
+ * prepared answers. So the file is not opened.
  */
 #define PREPARED_MIN 512
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds objects to send that are newer versions of objects that the receiver
- * has. A pack stores the newest version of a file whole, and older versions as
- * deltas against it. So if stored bytes were copied, a fetch of one commit
- * would get whole files.
+ * has. The packs on disk store the newest version of a file whole, and older
+ * versions as deltas against it. So if stored bytes were copied, a fetch of one
+ * commit would get whole files.
  *
  * Therefore these newer versions are not copied. Each of them is sent as a new
  * delta against the receiver's version. Such a delta is called a fallback delta
@@ -46,8 +46,10 @@
 /*
  * This limit takes the place of BYTES_MAX in two cases:
  * - The request has a shallow boundary. The receiver then mostly gets the
- *   newest versions of files. A pack stores these versions whole, so deltas
- *   save much.
+ *   newest versions of files. The packs on disk store the newest version of a
+ *   file whole. So if the stored bytes were copied, the response would have
+ *   whole files. New deltas against the receiver's versions make it much
+ *   smaller.
  * - The delta search groups objects by path. The caller then accepts a longer
  *   time for a smaller pack.
  */

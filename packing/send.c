@@ -552,8 +552,10 @@ static void leave_out_content(struct send *s)
 
 /*
  * Leave out the objects that the receiver gets from another place (such as a
- * web server), and tell the receiver which objects these are. If the request
- * has wants, call this after the objects to send were found.
+ * web server), and tell the receiver which objects these are. Call this after
+ * the objects to send were found. A request without wants gets an empty pack,
+ * so no objects are found for it: the receiver is only told that nothing is
+ * left out.
  */
 static int leave_out(struct send *s, struct error *err)
 {

@@ -51,13 +51,22 @@ struct write_options {
 
 /*
  * Returns the order of writing: a malloc()ed array of the items that are not
- * external, *nr of them. Objects of the core island come first: the delta
- * island that pack.islandCore names. Then all other objects follow. Each of
- * these two parts has this order: commits, tags, trees, blobs. Within a type,
- * objects of the tip island come first: the trees at branch tips, and all
- * objects that these trees reach. Otherwise the order is that of the list. A
- * base always comes before its deltas, so that distances are positive. Returns
- * NULL if there is no memory.
+ * external, *nr of them. The items are sorted by these four criteria, the most
+ * important first:
+ * 1. The core island comes before all other objects. This is the delta island
+ *    that pack.islandCore names (git-pack-objects(1)).
+ * 2. The types come in this order: commits, tags, trees, blobs.
+ * 3. The tip island comes before all other objects. These are the trees at
+ *    chosen tips of branches, and all objects that these trees reach.
+ * 4. The layers (enum islands_layer) come in their order: objects that HEAD
+ *    reaches, those that only branches or tags reach, all others. In the tip
+ *    island, objects that HEAD reaches come last.
+ * Items that are equal in all of these keep the order of the list.
+ *
+ * There is one exception: the base of a delta is moved before the delta. An
+ * offset delta can only name a base that is before it in the pack.
+ *
+ * Returns NULL if there is no memory.
  */
 uint32_t *write_order(const struct packing_items *list, size_t *nr);
 

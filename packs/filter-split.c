@@ -157,8 +157,8 @@ static int pass_commits(struct local *l, const struct filter_split *split,
 }
 
 /*
- * Add objects that were found to l->passed: the tags, if the filter lets tags
- * pass, and all objects to which a promisor pack refers.
+ * Add two kinds of the found objects to the set l->passed: the tags, if the
+ * filter lets tags pass, and all objects to which a promisor pack refers.
  */
 static void pass_others(struct local *l, const struct filter_split *split,
 			const struct filter *filter)

@@ -127,8 +127,10 @@ const uint8_t *kept_deltas_target(const struct kept_deltas *k, uint32_t row);
 
 /*
  * Returns whether row number `row` exists and makes the object with the raw id
- * `target`. The CRC of the row is not checked. So a loop over all rows of an
- * object skips a damaged row and goes on with the next one.
+ * `target`. This function is the condition of a loop over all rows of an
+ * object. It does not check the CRC of the row, so the loop does not end at a
+ * damaged row. kept_deltas_get(), which the loop calls, finds the damage. The
+ * loop can then go on with the next row.
  */
 bool kept_deltas_is_of(const struct kept_deltas *k, uint32_t row,
 		       const uint8_t *target);

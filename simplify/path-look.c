@@ -120,8 +120,9 @@ static int next_entry(struct path_look *l, struct side *side,
 }
 
 /*
- * Finds the entry with a name, a file or a directory. e->name is NULL if there
- * is none. Returns 0 or a negative error code.
+ * Finds the entry that has the given name. The entry may be a file or a
+ * directory. e->name is NULL if there is no such entry. Returns 0 or a negative
+ * error code.
  */
 static int find_entry(struct path_look *l, struct side *side, const char *name,
 		      size_t len, struct tree_entry *e)

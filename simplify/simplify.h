@@ -73,7 +73,9 @@ struct simplify_options {
 	bool unpacked;
 	/*
 	 * Show only commits whose number of parents is in this range. Parents
-	 * that are not followed do not count. max_parents UINT32_MAX: no limit.
+	 * that history simplification has dropped do not count. With
+	 * `first_parent`, all other parents count. max_parents UINT32_MAX: no
+	 * limit.
 	 */
 	uint32_t min_parents, max_parents;
 	/*

@@ -178,8 +178,8 @@ struct walk_result {
 	/*
 	 * First tags, then trees and blobs, each object once. Trees and blobs
 	 * are grouped by the commit that added them. The commits are in the
-	 * order in which a pack stores commits (walk_result_place()). With
-	 * set_only, there is no order.
+	 * order in which a pack stores commits (walk_result_place()). If the
+	 * option `set_only` is set, the objects have no order.
 	 */
 	struct walk_items objects;
 	/*
@@ -213,11 +213,16 @@ struct walk_result {
 void walk_result_release(struct walk_result *result);
 
 /*
- * Returns the index in parents_first of the i-th commit in the order of a pack.
- * A pack has the trunk (the commits that the first want reaches) from newest to
- * oldest, then the other branches. In this order, the objects that one commit
- * reaches form few runs, so the bitmaps over the pack are small. May be called
- * only after an enumeration with objects and without set_only.
+ * Translates an index of a commit between two orders. `i` is the index in the
+ * order in which a pack stores commits. Returns the index of the same commit in
+ * result->parents_first.
+ *
+ * A pack first has the trunk (the commits that the first want reaches) from
+ * newest to oldest, then the other branches. In this order, the objects that
+ * one commit reaches form few runs, so the bitmaps over the pack are small.
+ *
+ * May be called only after an enumeration with the option `objects` and without
+ * the option `set_only`, because `set_only` leaves parents_first empty.
  */
 static inline size_t walk_result_place(const struct walk_result *result,
 				       size_t i)
@@ -229,8 +234,8 @@ static inline size_t walk_result_place(const struct walk_result *result,
 }
 
 /*
- * Returns the commit_nr of the i-th commit, in the order in which a pack stores
- * commits.
+ * Returns the commit_nr of the commit that has the index `i` in the order in
+ * which a pack stores commits.
  */
 static inline uint32_t walk_result_commit(const struct walk_result *result,
 					  size_t i)
