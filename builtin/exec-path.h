@@ -92,9 +92,15 @@ int exec_path_make(struct buf *out, const char *ours, const char *stock,
 
 /*
  * Append the exec path for child processes of our commands. This is the first
- * of these paths that exists: the value of GIT_EXEC_PATH; our directory with
- * links to the Git that GITREACH_FALLBACK names; our own directory; the
- * installation path of the build. Returns 0 or ERR_NOMEM.
+ * of these paths that exists:
+ * - the value of GIT_EXEC_PATH;
+ * - the directory that exec_path_find() finds for the stock Git that
+ *   GITREACH_FALLBACK names: it has our commands, and links to this Git for all
+ *   other commands;
+ * - our main exec-path directory;
+ * - the installation path of the build.
+ *
+ * Returns 0 or ERR_NOMEM.
  */
 int exec_path_current(struct buf *out, struct error *err);
 

@@ -285,8 +285,10 @@ static int name_indexed(struct roots *roots, const struct index_entry *entry)
 }
 
 /*
- * Give an id of a reflog the name that messages show for the object. A missing
- * object gets no name here. It is named later, by an object that refers to it.
+ * Records the name by which messages mention the object `oid`. The id comes
+ * from the reflog of `name`, and the name of the object is "<name>@{<time>}". A
+ * missing object gets no name here. It is named later, by an object that refers
+ * to it.
  */
 static int name_logged_id(struct fsck_run *r, const struct oid *oid,
 			  const char *name, int64_t time)

@@ -112,10 +112,14 @@ struct relay_repository;
 /*
  * Makes the change in *question, and replaces *answer by the result
  * (relay_message_add_result()): a value of generation_commit_result or a
- * negative error code. If the result is GENERATION_COMMITTED, the copy of the
- * node has the change, or the administrator was warned. Returns 0, ERR_PEER if
- * the question has no valid form, or ERR_NOMEM. In each case, pass *used to
- * relay_commit_end().
+ * negative error code. If the result is GENERATION_COMMITTED, the local copy of
+ * the repository on this node was updated too. If this update has failed, the
+ * administrator was warned.
+ *
+ * Sets *used to the repository to which the change belongs, or to NULL if the
+ * repository is not known because of an error. In each case, pass *used to
+ * relay_commit_end(). Returns 0, ERR_PEER if the question has no valid form, or
+ * ERR_NOMEM.
  */
 int relay_commit(struct relay_commits *commits, struct relay_repository **used,
 		 struct buf *answer, struct cursor *question,

@@ -432,7 +432,9 @@ int daemon_talk_authorize(struct daemon_talk *talk);
  * negative error code:
  *
  * - ERR_DENIED, and talk->is_denied is not set: the path or the owner of the
- *   repository is not allowed, or requests for the repository crash.
+ *   repository is not allowed. Or earlier requests for the repository have
+ *   crashed worker processes, so requests for it are refused for some time
+ *   (daemon/guard.h).
  * - ERR_DENIED, and talk->is_denied is set: repositories are in a store, and
  *   the access helper has denied the request.
  * - ERR_PEER: the access helper does not answer.

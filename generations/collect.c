@@ -313,11 +313,16 @@ static int note_record(struct collection *c, bool *is_live,
 	if (!r->g.is_retired && *is_live) {
 		/*
 		 * Records arrive from the newest to the oldest. This record is
-		 * live, so its files are kept. Newer records must not be
-		 * retired (replaced by nearly empty records): a collection
-		 * reads records only down to the newest retired one, so the
-		 * next collection would not see this live record, and would
-		 * delete its files. So empty the list of records to retire.
+		 * live, so its files are kept. Usually all newer records are
+		 * live, too. But if the clock of the store was set back, newer
+		 * records may look old, and be in the list of records to
+		 * retire (to replace by nearly empty records).
+		 *
+		 * They must not be retired now. A collection reads records only
+		 * down to the newest retired one. So the next collection would
+		 * not see this live record, and would delete its files.
+		 * Therefore empty the list. A later collection retires these
+		 * records.
 		 */
 		ret = add_live(c, &r->g);
 		c->old_nr = 0;

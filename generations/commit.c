@@ -53,10 +53,11 @@
  * Results inside this file. TAKEN: another writer has made the record with this
  * number.
  *
- * AGAIN: the record must be composed again, without one of its changes. A
- * record has several changes. The files of a change are safe from garbage
- * collection only for session_ns after its first upload. For one change, this
- * time is over, and the record was not put yet.
+ * AGAIN: the record must be composed again, without one of its changes, because
+ * that change is too old. A record may have several changes. The files of a
+ * change are safe from garbage collection only for session_ns after the first
+ * upload of the change. AGAIN is returned if this time has passed for one of
+ * the changes before the record was put.
  */
 enum { TAKEN = 100, AGAIN = 101 };
 
@@ -601,10 +602,13 @@ static int make(struct commit *c)
 
 /*
  * Makes one record that contains the changes of all members. A member is one
- * change of a repository, for example one push, with its result. Returns 0 with
- * the result in each member. Returns 1 without results if the changes together
- * are too long for one record. The caller must then call this function once for
- * each member that has no result.
+ * change of a repository, for example one push, with its result.
+ *
+ * Returns 0 with the result in each member: `is_done` of all members is then
+ * set. Returns 1 if no record was made, because the changes together are too
+ * long for one record. In this case, `is_done` is set only for members whose
+ * time limit (session_ns) has passed. For each other member, the caller must
+ * call this function once more, with this member alone.
  */
 static int make_record(struct generation *base,
 		       const struct generation_place *place,

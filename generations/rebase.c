@@ -260,9 +260,13 @@ static int collides(const struct generation *next,
 }
 
 /*
- * Finds the value of a ref, and sets *exists to whether the ref exists. Returns
- * 0, 1 if the name of the ref conflicts with a ref in the tables, or a negative
- * error code.
+ * Finds the value of a ref in the generation *next, and sets *exists to whether
+ * the ref exists. The generation stores its refs in reftables, and later
+ * changes of refs in the list next->updates.
+ *
+ * Returns 1 if the list has no change of this ref, and the tables have a ref
+ * whose name conflicts with `ref`, as "a" and "a/b" do. Otherwise returns 0 or
+ * a negative error code.
  */
 static int find_value(struct buf *value, bool *exists,
 		      const struct generation *next,

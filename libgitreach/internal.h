@@ -138,10 +138,11 @@ struct gitreach_repo {
 	/*
 	 * Numbers objects, so that sets can also have objects that have no bit
 	 * in the bitmap index. All sets of this repository share these numbers.
-	 * A walk (struct walk) has an objspace of its own. Usually a packed
-	 * object has the same number in both, but a loose object may have two
+	 * A walk (struct walk) over this repository numbers objects in another
+	 * objspace, its own. A packed object usually has the same number in
+	 * `space` and in the objspace of the walk. A loose object may have two
 	 * different numbers. An objspace has a lock of its own, so `lock` need
-	 * not be held.
+	 * not be held to use `space`.
 	 */
 	struct objspace space;
 };

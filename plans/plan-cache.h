@@ -194,9 +194,13 @@ struct plan_elsewhere {
 	uint64_t asked_len;
 	/*
 	 * true: `absent` is incomplete, so the plan must not be used. There are
-	 * two reasons. Memory has run out; or the receiver gets a whole stored
-	 * pack from another place, and `absent` needs the length of this pack,
-	 * which is not known.
+	 * two possible reasons:
+	 * - Memory has run out.
+	 * - The receiver gets a whole stored pack from another place. `absent`
+	 *   must have the checksum and the length of this pack, because both
+	 *   are needed to ask for the pack when the plan is used
+	 *   (plan_elsewhere_tell()). tell() gives only the checksum. The length
+	 *   is known only if has_pack() was asked about this pack last.
 	 */
 	bool has_failed;
 };

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A directory of plans that processes share: the workers of gitreachd, and
- * processes of upload-pack and http-backend.
+ * processes of upload-pack and http-backend. A plan is a cached response to a
+ * fetch: the recipe from which the same pack can be sent again (plans/plan.h).
+ * The key of a plan is computed from the request (plan_cache_shared_key()).
  *
  *	<dir>/<key in hex>.plan   a plan (plans/plan-file.h)
  *	<dir>/keys                locks, and a table of keys that were asked for
@@ -10,17 +12,19 @@
  * makes a plan, the others wait for it. All locks belong to open files, so a
  * killed maker harms nobody. Each key has three locks in the file "keys":
  *
- *	MAKER     exclusive   a process makes the plan
- *	SENDING   exclusive   its maker waits for its client
+ *	MAKER     exclusive   a process, the maker, makes the plan
+ *	SENDING   exclusive   the maker sends bytes to its own client
  *	AWAITED   shared      other processes wait for the plan
  *
- * A maker that sees AWAITED sends no further bytes to its client until the plan
- * is stored. If the maker still holds SENDING for some time, its client is
- * slow, and the other processes stop waiting.
+ * The maker of a plan also answers a request: while it makes the plan, it sends
+ * the pack to its client. If it sees AWAITED, it sends no further bytes to this
+ * client until the plan is stored. If the maker holds SENDING for some time,
+ * its client is slow, and the other processes stop waiting for the plan.
  *
- * A plan with few bytes compared to its pack is stored at once. Another plan is
- * stored when its key is asked for again, or when another request waits for it.
- * So the directory has few plans that are never used.
+ * A plan that is small compared to the pack that it describes is stored at
+ * once. A larger plan is stored only if another request waits for it, or when
+ * its key is asked for a second time. So the directory has few plans that are
+ * never used.
  *
  * The directory is a cache. If a file is damaged, the disk is full or the
  * directory is missing, there is no plan, but no request fails. Nothing is

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The wants of prepared answers (prepared/prepared.h). A prepared answer to a
- * clone of several ids stores only a hash of these ids. This file stores the
- * ids. After a push, a clone wants some other ids. The ids in this file show
- * which history a prepared answer has, so the answer can be sent together with
- * the new history (packing/find-extended.c).
+ * The wants of prepared answers (prepared/prepared.h). A prepared answer is a
+ * stored response to a clone request. If the request wants several ids, the
+ * answer stores only a hash of these ids. This file stores the ids themselves.
+ *
+ * After a push, some refs have new values. A client that clones now wants these
+ * new ids, so the hash of its wants is not that of any prepared answer. The ids
+ * in this file show which history a prepared answer has. So the server can send
+ * the answer together with the newer history (packing/find-extended.c).
  *
  * The file is objects/info/prepared-wants. All numbers are big-endian.
  * Documentation/format/prepared.md has an example byte by byte. A number after

@@ -12,9 +12,11 @@
 #include "repack/unreachable.h"
 
 /*
- * Returns whether an object needs a loose copy: the object is kept, and its
- * pack is about to be removed. Without a loose copy, the object would be lost,
- * or the time of the object's latest copy would be lost.
+ * Returns whether an object needs a loose copy, because the object is kept and
+ * its pack is about to be removed. There are two cases:
+ * - The object has no other copy. Without a loose copy, it would be lost.
+ * - The object has another copy, but its time is older than item->mtime, the
+ *   time of the object. With that time, the object would expire too early.
  */
 static inline bool loosen_wants(const struct unreachable_item *item)
 {

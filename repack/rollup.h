@@ -18,19 +18,24 @@
  */
 enum rollup_part {
 	ROLLUP_UNLISTED, /* ignored */
-	ROLLUP_INCLUDE,  /* its objects are packed */
+	/* objects of the pack are put into the new pack */
+	ROLLUP_INCLUDE,
 	/*
-	 * objects of the pack are not packed, even if a ROLLUP_INCLUDE pack has
-	 * them
+	 * objects of the pack are not put into the new pack, even if a
+	 * ROLLUP_INCLUDE pack has them
 	 */
 	ROLLUP_EXCLUDE,
 	/*
-	 * Objects of the pack are not packed. The pack need not be closed under
-	 * reachability: with `follow`, objects that its objects reach are
-	 * packed.
+	 * Objects of the pack are not put into the new pack. But the pack need
+	 * not be closed under reachability: its objects may refer to objects
+	 * that are not in the pack. With the option `follow` (below), the
+	 * objects that this pack reaches in other places are put into the new
+	 * pack.
 	 */
 	ROLLUP_OPEN,
-	/* a loose object that this pack has too is not packed */
+	/*
+	 * a loose object that this pack has too is not put into the new pack
+	 */
 	ROLLUP_SUFFICE,
 };
 

@@ -142,8 +142,11 @@ static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 	if (!ret)
 		ret = collect_objects(c, p, &f.times, 0);
 	/*
-	 * No object may expire because of a damaged time. Without the file, all
-	 * objects of the pack get the time of the pack, which is later.
+	 * The .mtimes file of the cruft pack is damaged. No object may expire
+	 * because of a damaged time, so end with an error. The user can delete
+	 * the .mtimes file. The pack is then an ordinary pack: each of its
+	 * objects gets the modification time of the pack, which is later than
+	 * the times in the .mtimes file.
 	 */
 	else if (ret == ERR_CORRUPT)
 		error_set(

@@ -36,8 +36,9 @@ struct stored_check_report {
  * Checks the newest generation of a repository:
  * - each file is in the store, with its size;
  * - each record has the right hash of its parent, the record before it. The
- *   check goes back to the first record, or to a retired one (a record without
- *   its content): a retired record has another hash, which is not compared.
+ *   check goes back to the first record, or to the newest retired record. A
+ *   garbage collection has removed the content of a retired record. So its hash
+ *   is not the one that the next record has, and is not compared.
  *
  * Problems are reported to how->wrong(). Returns 0 if all checks were made, or
  * if a problem made further checks impossible. Returns ERR_MISSING if the

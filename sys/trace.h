@@ -63,9 +63,15 @@ struct trace_file_dir {
  * number. An absolute path is a file, or an existing directory in which a new
  * file is created. "af_unix:[stream:|dgram:]<absolute path>" is a socket.
  *
- * Returns 1 if the target is open, and 0 if it is off. Returns 2 if the target
- * is the open file that marks a directory with too many files. Returns
- * ERR_INVALID for another value, or ERR_IO.
+ * The target may be a directory that already has dir->files_max files. In this
+ * case, no file for the trace is created. Instead, the first process that finds
+ * this creates the file TRACE_FILE_DISCARD in the directory, as a mark.
+ *
+ * Returns 1 if the target is open. Returns 2 if the directory has too many
+ * files and this call has created TRACE_FILE_DISCARD: *f is this file. Returns
+ * 0 if the target is off, or if the directory has too many files and
+ * TRACE_FILE_DISCARD exists already. Returns ERR_INVALID for an unknown value,
+ * or ERR_IO.
  */
 int trace_file_open(struct trace_file *f, const char *value,
 		    const struct trace_file_dir *dir, struct error *err);

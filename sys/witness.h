@@ -95,9 +95,10 @@ void sys_witness_add(struct sys_witness *witness, const char *path,
 bool sys_witness_holds(const struct sys_witness *witness);
 
 /*
- * Returns whether the file system of `path` is local. A network file system
- * caches attributes, so the witness could miss a change. An unknown file system
- * counts as not local.
+ * Returns whether the file system of `path` is local. A witness finds changes
+ * of a file by comparing the file's attributes. A network file system may show
+ * cached attributes, so the witness could miss a change that another machine
+ * has made. An unknown file system counts as not local.
  */
 bool sys_witness_can_trust(const char *path);
 

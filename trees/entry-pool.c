@@ -194,9 +194,11 @@ static struct pool_slot *find_slot(const struct entry_pool *pool, uint32_t hash,
 }
 
 /*
- * Doubles the number of slots. If memory runs out, the number stays as it is.
+ * Doubles the number of slots of the hash table, by which an entry and its
+ * number (entry_nr) are found. If memory runs out, the table keeps its size.
  * New entries then replace old entries in the table more often. A replaced
- * entry gets a second number when it is put into the pool again.
+ * entry is not found any more. When an equal entry is put into the pool later,
+ * it is stored a second time, and gets another entry_nr.
  */
 static void grow_slots(struct entry_pool *pool)
 {
