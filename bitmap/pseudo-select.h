@@ -8,10 +8,12 @@
  * both.
  *
  * By default, a pseudo-merge contains only tips whose commits a query must
- * walk, because no bitmap contains them. Such a tip has no bitmap. Also,
- * consider one request for all tips of the class: no tip of this request that
- * has a bitmap reaches the tip. If one of these tips is an ancestor of another,
- * the ancestor is omitted: the closure of the other tip contains it.
+ * walk, because no bitmap contains them. A tip is omitted in three cases:
+ * - The tip has a bitmap.
+ * - Another tip of the same class reaches the tip. A bitmap or a pseudo-merge
+ *   for the other tip then contains the tip, too.
+ * - The tip belongs to the second class, and a branch or tag reaches it. A
+ *   mirror also asks for all branches and tags.
  *
  * The remaining tips are divided by age: the oldest half forms one
  * pseudo-merge, the oldest half of the rest forms the next one, and so on. The

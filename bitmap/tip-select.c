@@ -30,8 +30,9 @@ struct pick {
 	uint32_t tips_nr;
 	/*
 	 * Estimate of how many commits need not be walked if this commit gets a
-	 * bitmap. Suppose one request for each tip that is counted in tips_nr,
-	 * for this tip alone. This number is the sum over these requests.
+	 * bitmap. The estimate supposes that each of the `tips_nr` tips is
+	 * requested once, each by a request for this one tip only. `saved` is
+	 * the sum, over these requests, of the commits that need not be walked.
 	 */
 	uint64_t saved;
 };

@@ -26,8 +26,10 @@ struct tip_walk_mark {
 };
 
 /*
- * Fills in walk->parents and walk->first_parent. In both, commits are
- * identified by their rank. Returns 0 or ERR_NOMEM.
+ * Fills in walk->parents and walk->first_parent. In both arrays, a commit is
+ * identified by its rank: its place in walk->commits, counted from the end. So
+ * the rank of a commit is smaller than the ranks of its parents. Returns 0 or
+ * ERR_NOMEM.
  */
 static int list_parents(struct tip_walk *walk)
 {

@@ -103,8 +103,9 @@ static uint16_t depth_now(const struct packing_items *list, uint32_t at)
  *   pass.
  * - Any other delta has its base in another segment. The value is the present
  *   depth of the delta. This depth stays the same during the pass, because
- *   settle_far() in delta-order.c keeps the objects of its delta chain from
- *   becoming deltas.
+ *   settle_far() in delta-order.c leaves the whole delta chain as it is: the
+ *   delta and its bases get no other base, and the object at the end of the
+ *   chain stays whole.
  *
  * Returns NULL if memory runs out.
  */

@@ -63,8 +63,9 @@ struct making {
 /* ---- multi-pack-tables.c */
 
 /*
- * Returns the number of objects whose types the new index stores. For a layer,
- * only the layer's own objects count.
+ * Returns the number of objects in the table m->types, which becomes the type
+ * bitmaps of the new bitmap index. These are all objects of the
+ * multi-pack-index. For a layer of a chain, only the layer's own objects count.
  */
 uint32_t making_nr(const struct making *m);
 

@@ -93,8 +93,9 @@ struct delta_index {
 	 */
 	unsigned shift;
 	/*
-	 * array indexed by block, after `heads` in memory: the number plus one
-	 * of the next block in the bucket's chain; 0: none
+	 * Array indexed by block, after `heads` in memory. The blocks of a
+	 * bucket form a chain. The value is 1 + the number of the next block in
+	 * the chain. 0: the block is the last one of its chain.
 	 */
 	uint32_t *next;
 	/*
@@ -103,8 +104,8 @@ struct delta_index {
 	 */
 	uint8_t *tags;
 	/*
-	 * array indexed by bucket: number of the first block plus one; 0: the
-	 * bucket is empty
+	 * array indexed by bucket: 1 + the number of the first block in the
+	 * bucket's chain; 0: the bucket is empty
 	 */
 	uint32_t heads[];
 };

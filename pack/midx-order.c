@@ -27,8 +27,16 @@ static int take_rev(const struct pack_midx *midx, const uint8_t **table,
 }
 
 /*
- * Verifies the object of one bit. The objects of all lower bits must be
- * verified already. Returns false if the object is invalid.
+ * Verifies the place of one object in the pseudo-pack: the order in which
+ * objects have bits in the bitmap index. In this order, the objects of each
+ * pack are together, sorted by offset. Call this for one bit after the other,
+ * from bit 0 on. *last_pack and *last_off belong to the object of the previous
+ * bit.
+ *
+ * Returns false if the object of bit `bit_pos` is not in the multi-pack-index
+ * or not in one of its packs. Also returns false if the offset of the object is
+ * not greater than the offset of the previous object of the same pack, or if an
+ * object of another pack is between these two objects.
  */
 static bool add_bit(struct pack_midx_order *order, uint32_t bit_pos,
 		    uint32_t *last_pack, uint64_t *last_off)

@@ -29,14 +29,16 @@ bool find_has_entries(const struct found *f, enum object_type type)
 
 /*
  * Decides which boundary trees (trees of boundary commits, which the receiver
- * has) are read. They are read to find objects of the receiver that can be
- * delta bases. Most boundary trees are unchanged in the wanted commits. Reading
- * such a tree would not help, because it is not sent. A boundary tree is read
- * only if one of these holds:
- * - a tree is sent at its path;
- * - the tree itself is in the list of objects to send. The list is not exact:
- *   the tree may have been added at another path, although the receiver has it;
- * - the newest wanted commits have no directory at its path: files may have
+ * has) are read. The objects in these trees can be delta bases, and need not be
+ * sent. Most boundary trees are unchanged in the wanted commits. Reading such a
+ * tree would not help, because it is not sent. A boundary tree is read only if
+ * one of these holds:
+ * - A tree is sent at its path.
+ * - The tree itself is in the list of objects to send, although the receiver
+ *   has it. For example, a wanted commit has added the tree at another path.
+ *   The objects in the tree may then be in the list, too. Reading the tree
+ *   shows that the receiver has them, and they are removed from the list.
+ * - The newest wanted commits have no directory at its path: files may have
  *   moved out of it.
  */
 struct collecting {

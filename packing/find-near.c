@@ -182,8 +182,10 @@ static void add_commits(struct nearing *n)
 }
 
 /*
- * List the changed objects: the two commits, and each object that is at more
- * paths in one of their two trees than in the other. Returns 0 or ERR_NOMEM.
+ * List the changed objects: the two commits, and each object whose number of
+ * paths in the wanted tree differs from its number of paths in the tree of the
+ * prepared answer. An object that was only moved to another path is not listed:
+ * it is in both trees, and is sent in any case. Returns 0 or ERR_NOMEM.
  */
 static int list_changes(struct nearing *n)
 {

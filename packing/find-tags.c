@@ -37,12 +37,13 @@ struct tagging {
 	 */
 	struct bitset others;
 	/*
-	 * Usually the ids of all sent objects if they are few, otherwise empty.
-	 * A search in this map costs less than looking up an id in the
-	 * repository.
-	 *
-	 * If found->near (a prepared answer to a similar request) is set: only
-	 * the ids of sent objects that this answer lacks.
+	 * Ids of sent objects. A search in this map costs less than looking up
+	 * an id in the repository. There are three cases:
+	 * - found->near (a prepared answer to a similar request) is set. The
+	 *   map has the ids of the sent objects that this answer lacks.
+	 * - found->near is not set, and at most FEW_MAX objects are sent. The
+	 *   map has the ids of all sent objects.
+	 * - Otherwise the map is empty, and is not used.
 	 */
 	struct oidmap few;
 	/*

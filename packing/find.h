@@ -291,10 +291,11 @@ int found_take_copies(struct found *found, struct packing_items *items,
 #define FOUND_NEWEST_MAX 4
 
 /*
- * Maximum number of commits whose trees are read to find delta bases if the
- * history has a shallow boundary, in place of FOUND_NEWEST_MAX. The trees of
- * the receiver's commits at the boundary have the best bases, and each branch
- * may have its own commit there.
+ * If the history has a shallow boundary, this limit takes the place of
+ * FOUND_NEWEST_MAX (above): the maximum number of commits whose trees are read
+ * to find delta bases. This limit is higher, because the trees of the
+ * receiver's commits at the boundary have the best bases, and each branch may
+ * have its own commit there.
  */
 #define FOUND_EDGES_MAX 16
 

@@ -45,8 +45,9 @@ struct island_marks {
 	 */
 	struct promisor *promisor;
 	/*
-	 * Commits that clients often fetch alone, see islands_mark_refs().
-	 * Commits that do not exist in the repository are ignored.
+	 * Commits each of which clients often clone as the only want: with full
+	 * history, or with depth 1 (islands_mark_refs()). Commits that do not
+	 * exist in the repository are ignored.
 	 */
 	const struct oid *heads;
 	size_t head_nr;

@@ -252,8 +252,8 @@ static int apply_filter(struct pack_job *job, struct error *err)
 }
 
 /*
- * Enumerate if the objects of promisor packs are left out: list only the other
- * objects. Returns 0 or a negative error code.
+ * List the objects to pack, without those of promisor packs. Used if is_local()
+ * returns true. Returns 0 or a negative error code.
  */
 static int enumerate_local(struct pack_job *job, struct error *err)
 {
