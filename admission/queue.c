@@ -368,15 +368,19 @@ static struct admission_ticket *first(struct admission_queue *q, bool over)
 }
 
 /*
- * Called when the ticket t gets its tokens. Raises two virtual times, `now_us`
- * of the queue and of the ticket's fork network. A virtual time never goes
- * backwards.
+ * Called when the ticket t gets its tokens. Raises two virtual times (see
+ * catch_up()). A virtual time never goes backwards.
  *
- * The field used_us of an account says how much work was done for the account,
- * in microseconds. The queue's now_us becomes at least used_us of the ticket's
- * network. The network's now_us becomes at least used_us of t->flow, the
- * account of the ticket's user or address in this network. Later, an account
- * that was idle starts from now_us (catch_up()).
+ * Fair queueing has two levels. Fork networks compete in the queue. In each
+ * network, its flows compete: a flow is the account of one user or address in
+ * this network. An account's used_us says how much work was done for it, in
+ * microseconds. The account with the least used_us is served first.
+ *
+ * Each level has a virtual time now_us, from which an account that was idle
+ * starts again. So an idle account gets no advantage later. This function
+ * raises both to the used_us of the accounts that are served now:
+ * - now_us of the queue to used_us of the ticket's network;
+ * - now_us of the network to used_us of the ticket's flow.
  */
 static void advance(struct admission_queue *q, const struct admission_ticket *t)
 {

@@ -93,11 +93,13 @@ int builtin_open_repo_to_change(struct builtin_env *env, const char *what);
 int builtin_open_repo_gently(struct builtin_env *env);
 
 /*
- * Choose the hash function for files outside a repository. If `name` (the value
- * of --object-format) is not NULL, it is the name of the hash function.
- * Otherwise the hash function is that of the repository, or SHA-1 without a
- * repository. Opens the repository as builtin_open_repo_gently() does. Returns
- * 0, or prints an error and returns 128.
+ * Choose the hash function for a command that reads a file which need not
+ * belong to a repository, such as a pack or an index. If `name` (the value of
+ * --object-format) is not NULL, `name` is the hash function. Otherwise, if the
+ * command runs in a repository, the hash function is that of the repository.
+ * Otherwise the hash function is SHA-1. Opens the repository as
+ * builtin_open_repo_gently() does. Returns 0, or prints an error and returns
+ * 128.
  */
 int builtin_choose_algo(struct builtin_env *env, enum hash_algo *algo,
 			const char *name);

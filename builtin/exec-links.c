@@ -157,10 +157,12 @@ static int make_link(const struct maker *m, const char *name,
 }
 
 /*
- * Make the entry `name` of the new directory from the entry of this name in
- * m->from. If m->from is the exec-path directory of stock Git, makes a link to
- * the entry. If m->from is our own exec-path directory, copies a link to "git",
- * and skips any other entry.
+ * Called for each entry of the directory m->from; `name` is the name of the
+ * entry. Makes an entry of this name in the new directory m->into:
+ * - If m->from is the exec-path directory of stock Git, makes a symbolic link
+ *   to the old entry.
+ * - If m->from is our own exec-path directory, and the old entry is a symbolic
+ *   link to "git", makes the same link. Any other entry is skipped.
  */
 static int link_entry(void *ctx, const char *name)
 {

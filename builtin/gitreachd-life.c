@@ -189,8 +189,10 @@ int gitreachd_part(struct gitreachd_legacy *legacy, int *code,
 	if (child.pid <= 0)
 		return (int)child.pid;
 	/*
-	 * Close the parent's copy of the pipe. When the child closes its own
-	 * copy, the predecessor sees the end of the pipe.
+	 * On a restart, the predecessor (the older server process) reads this
+	 * pipe until the child reports that it serves, or until all copies of
+	 * the write end are closed. So close the parent's copy. If the child
+	 * ends without a report, the predecessor then sees the end of the pipe.
 	 */
 	sys_close(legacy->ready);
 	legacy->ready = -1;

@@ -45,9 +45,11 @@ struct init_args {
 };
 
 /*
- * Callback for --shared: keeps the value as text, because it is parsed after
- * the configuration was loaded. An invalid value is an error even if a later
- * --shared on the command line is valid.
+ * Callback for --shared. Stores the value of the last --shared as text:
+ * choose_share() parses this text when the configuration is loaded. This
+ * callback also checks each value at once. If one is invalid, stores the error
+ * of the first invalid value in args->share_error. So the command fails even if
+ * a later --shared on the command line is valid.
  */
 static int parse_shared(void *value, const char *arg)
 {

@@ -47,7 +47,10 @@ int path_args_check_rev(const char *arg, const struct repo *repo,
 int path_args_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		    const struct repo *repo, struct error *err);
 
-/* The working directory in relation to a repository. */
+/*
+ * Where the working directory of this process is: in the work tree of a
+ * repository, in its git directory, or in neither.
+ */
 struct place {
 	char *cwd; /* owned; absolute */
 	/*
@@ -69,8 +72,9 @@ struct place {
 };
 
 /*
- * Find the working directory, relative to a repository. Returns 0 or a negative
- * error code. After an error, *place is empty.
+ * Find out where the working directory of this process is: at which path of the
+ * repository's work tree, in the git directory, or outside of both. Returns 0
+ * or a negative error code. After an error, *place is empty.
  */
 int place_find(struct place *place, const struct repo *repo, struct error *err);
 void place_release(struct place *place);

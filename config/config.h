@@ -188,9 +188,10 @@ int config_each(const struct config *config, const char *key,
 /*
  * Expands "~/", "~user/" or "%(prefix)/" at the start of a path. The prefix is
  * the directory into which gitreach was configured to be installed, for example
- * "/usr/local". After "%(prefix)/", an absolute path stays as it is, as in
- * stock Git. Returns a malloc()ed string, or NULL if memory runs out or the
- * home directory is unknown.
+ * "/usr/local": "%(prefix)/etc/x" becomes "/usr/local/etc/x". If an absolute
+ * path follows "%(prefix)/", the prefix is dropped, as in stock Git:
+ * "%(prefix)//etc/x" becomes "/etc/x". Returns a malloc()ed string, or NULL if
+ * memory runs out or the home directory is unknown.
  */
 char *config_expand_path(const char *value);
 

@@ -79,17 +79,23 @@ void stored_push_close(struct stored_push *push);
 int stored_push_upload(void *push, const char *dir, struct error *err);
 
 /*
- * Makes one record with the changes of a transaction, and brings the copy to
- * the new generation. If another node has changed a ref, the change of this ref
- * is rejected. If no change remains, or no ref gets another value, no record is
- * made. The first record of the push also has the uploaded files.
+ * Publishes the changes of a transaction: writes one record into the store. The
+ * record makes a new generation (version) of the repository. Then updates the
+ * local copy of the repository to the new generation.
  *
- * Returns 0 if the changes that were not rejected were made, even if the copy
- * could not be advanced: the next refresh tries that again. Returns ERR_INVALID
- * if a change was rejected and the transaction may not continue without it
- * (keep_going). Returns ERR_PEER if it is unknown whether the refs were
- * changed, or another negative error code. *err has a message for the client.
- * This function can be used as the callback ref_transaction_options.publish.
+ * If another node has changed a ref since the push read it, this push's change
+ * of the ref is rejected. If no change remains, or no ref gets another value,
+ * no record is written. The first record of the push also lists the files that
+ * stored_push_upload() has uploaded.
+ *
+ * Returns 0 if all changes that were not rejected are in the store. This is
+ * also the result if the local copy could not be updated: the next refresh of
+ * the copy tries again. Returns ERR_INVALID if a change was rejected and the
+ * option keep_going of the transaction is false: such a transaction does not
+ * continue without the rejected change. Returns ERR_PEER if it is unknown
+ * whether the refs were changed, or another negative error code. *err has a
+ * message for the client. This function can be used as the callback
+ * ref_transaction_options.publish.
  */
 int stored_push_publish(void *push, struct ref_transaction *tx,
 			struct error *err);

@@ -19,9 +19,10 @@ struct daemon_guard {
 	const char *path;
 	size_t len;
 	/*
-	 * true: a child process must answer, so that only this child crashes.
-	 * The thread that handles the request may still open the repository
-	 * itself.
+	 * True: earlier requests for the repository have crashed workers. So a
+	 * child process must answer this request: if the answer crashes, only
+	 * the child ends. One step is not protected: the thread of the worker
+	 * may open the repository before it starts the child.
 	 */
 	bool is_suspect;
 	/* true: the request must be refused */

@@ -260,8 +260,10 @@ static int read_one(void *ctx, unsigned thread_nr, size_t nr, struct error *err)
 
 /*
  * Reads up to WINDOW_MAX records at the same time, from `newest` downwards.
- * Some reads may turn out to be unnecessary: the collection needs no record
- * that is older than the newest retired record.
+ * Some reads may turn out to be unnecessary. An earlier garbage collection has
+ * replaced old records by retired records, which have no content. So this
+ * garbage collection needs no record that is older than the newest retired
+ * record.
  */
 static int window_read(struct window *w, const struct collection *c,
 		       uint64_t newest)

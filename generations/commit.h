@@ -43,10 +43,11 @@ int commit_upload(const struct generation_change *change,
 		  struct error *err);
 
 /*
- * Makes the next generation from the changes of `nr` (> 0) members, one change
- * for each member. The files of the changes are written already. Afterwards,
- * the field `result` of each member is set. *base is used and replaced as in
- * generation_commit().
+ * Makes the next generation of a repository, with one record for `nr` (> 0)
+ * changes. members[i] has one of the changes: callers that commit at the same
+ * time share the record. The files of the changes are written already.
+ * Afterwards, members[i]->result is set for each change. *base is used and
+ * replaced as in generation_commit().
  */
 void commit_make(struct generation *base, const struct generation_place *place,
 		 struct commit_member *const *members, size_t nr);

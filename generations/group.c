@@ -286,10 +286,13 @@ static int queue(struct generation_group *group, struct waiting *w,
 		 * The leader is the thread that makes the next record, from the
 		 * changes of several threads. Wait in two cases:
 		 * - Another thread is the leader (group->is_led).
-		 * - An earlier leader has taken the change of this thread, and
-		 *   is still making the record with this change (w->is_taken).
-		 *   This thread then does not become the leader. The next
-		 *   leader is a thread whose change was not taken yet.
+		 * - A thread that was the leader before has tried to make the
+		 *   record with the change of this thread (w->is_taken), and
+		 *   has stopped being the leader. But it still runs the hook
+		 *   `follow` for this record, so w->is_answered is not set yet.
+		 *   This thread must not become the leader, because its change
+		 *   is not in the queue any more. The next leader is a thread
+		 *   whose change was not taken yet.
 		 */
 		if (group->is_led || w->is_taken) {
 			pthread_cond_wait(&group->changed, &group->lock);

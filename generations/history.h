@@ -143,12 +143,16 @@ int generation_prove(const struct generation_place *place,
 		     const struct generation *known, struct error *err);
 
 /*
- * Writes `number` into the hint. `number` is the number of a record that
- * exists, or 1 before the first record is made. generation_commit() calls this
- * function. Repositories are listed by their hints, so the hint of a new
- * repository is written before its first record. For later hints, a failure
- * does no harm. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or a negative
- * error code.
+ * Writes `number` into the hint of the repository. The hint is a small file in
+ * the store. It tells readers at which number to start the search for the
+ * newest record, and may be out of date. `number` is the number of a record
+ * that exists, or 1 before the first record is made. generation_commit() calls
+ * this function.
+ *
+ * A list of all repositories of a store is a list of the hints. So the hint of
+ * a new repository must be written before its first record. If a later hint
+ * cannot be written, this does no harm. Returns 0, STORE_AMBIGUOUS,
+ * STORE_UNAVAILABLE, or a negative error code.
  */
 int generation_write_hint(const struct generation_place *place, uint64_t number,
 			  struct error *err);
@@ -453,17 +457,21 @@ void generation_group_free(struct generation_group *group);
  */
 struct generation_group_hooks {
 	/*
-	 * Called before a record is made. *base is the generation from which
-	 * the next record would be made: the newest generation that this struct
-	 * generation_group has made or read so far. Its number is 0 if there is
-	 * none. The function may replace *base by another generation, or
-	 * release and zero it. If *base is zeroed, the newest generation is
+	 * Called before a record is made. *base is the generation to which the
+	 * next record would be added: the newest generation that this struct
+	 * generation_group has made or read so far. base->number is 0 if there
+	 * is none. The function may set *base to a newer generation, so that
+	 * the store need not be searched for it. If the store has lost *base,
+	 * the function releases and zeroes *base. Then the newest generation is
 	 * searched in the store.
 	 *
-	 * Each change has a field `seen`, the number of the generation from
-	 * which the change was made. The argument `seen` is the largest of
-	 * these numbers. Returns 0 or a negative error code, which is the
-	 * result of all changes.
+	 * `seen` tells the function whether *base is too old. Each waiting
+	 * change was made from some generation; `seen` is the largest number of
+	 * these generations. If base->number is less than `seen`, the store has
+	 * a newer generation than *base.
+	 *
+	 * Returns 0 or a negative error code. After an error, no record is
+	 * made, and all waiting changes fail with this error code.
 	 */
 	int (*renew)(void *ctx, struct generation *base, uint64_t seen,
 		     struct error *err);

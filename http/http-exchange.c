@@ -71,12 +71,15 @@ int http_may_get_files(const struct http_exchange *x, struct error *err)
 
 	/*
 	 * The key VISIBLE_LIMIT_KEY may say whether clients only get objects
-	 * that refs reach. If it is not set, the limit holds for a member of a
-	 * fork network, because its alternates have objects of other
-	 * repositories. visible_is_limit() then fails for two reasons: memory
-	 * has run out, or objects/info/alternates cannot be read. In the second
-	 * case the error is ignored. Without alternates, the repository has
-	 * only its own objects, so its files may be served.
+	 * that refs reach. If the key is not set, the limit holds for a member
+	 * of a fork network, because a member's alternates have objects of
+	 * other repositories.
+	 *
+	 * Without the key, visible_is_limit() fails for two reasons: memory has
+	 * run out, or objects/info/alternates cannot be read. In the second
+	 * case the error is ignored. A repository whose alternates file cannot
+	 * be read borrows no objects: it has only its own objects, so its files
+	 * may be served.
 	 */
 	if (ret < 0 && (ret == ERR_NOMEM ||
 			config_find(&x->repo->config, VISIBLE_LIMIT_KEY)))

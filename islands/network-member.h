@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A member's repository: opening it, and linking it to the store. For programs
- * that do not know networks, two settings make the repository a member:
- * - the line in its objects/info/alternates;
- * - core.alternateRefsPrefixes. Without this key, a push would be offered the
- *   tips of all other members as .have lines.
+ * Opens the repository of a member of a fork network, and links it to the store
+ * (the bare repository with the objects that all members share).
+ *
+ * Stock Git does not know fork networks. With two settings in the member's
+ * repository, it can use this repository nevertheless:
+ * - A line in objects/info/alternates names the object directory of the store.
+ * - core.alternateRefsPrefixes names the member's own references in the store.
+ *   Without this key, the server would send a pushing client the tips of all
+ *   other members, as .have lines.
  */
 #ifndef ISLANDS_NETWORK_MEMBER_H
 #define ISLANDS_NETWORK_MEMBER_H

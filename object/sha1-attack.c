@@ -197,10 +197,12 @@ bool sha1_attack_uses(const struct sha1_block *block, unsigned family,
 	 * before a step if the vector's words of the five steps before it are
 	 * zero.
 	 *
-	 * The words K+4 to K+14 are zero in all vectors. (In vectors of type I,
-	 * the words K to K+3 are zero, too.) So the states are equal before the
-	 * steps from K+9, which follows the words K+4 to K+8, to K+15, which
-	 * follows the words K+10 to K+14.
+	 * K is the number of a word in the vector: object/sha1-vectors.h gives
+	 * each vector by its words K to K+15. The words K+4 to K+14 are zero in
+	 * all vectors. (In vectors of type I, the words K to K+3 are zero,
+	 * too.) So the states are equal before each of the steps K+9 to K+15.
+	 * For example, the five words before step K+9 are K+4 to K+8, and the
+	 * five words before step K+15 are K+10 to K+14.
 	 */
 	unsigned step = (k + 12) / 4 * 4;
 	uint32_t difference[SHA1_STEP_NR];

@@ -126,8 +126,11 @@ void published_config_release(struct published_config *config)
 }
 
 /*
- * Append the salt of an object directory. Returns 0, ERR_CORRUPT if its length
- * is wrong, or another negative error code.
+ * Append the salt of an object directory to *out. The salt is a random text in
+ * the file PUBLISHED_SALT of this directory. The name of the directory for
+ * published packs is a hash of the salt and a path, so nobody can guess this
+ * name. Returns 0, ERR_CORRUPT if the length of the file is wrong, or another
+ * negative error code.
  */
 static int read_salt(struct buf *out, const char *object_dir, struct error *err)
 {

@@ -260,8 +260,9 @@ static int put_entry(struct writer *w, const char *name,
 }
 
 /*
- * Writes the record that stands for a reflog without entries: it has zero ids.
- * Returns 0 or a negative error code.
+ * Writes the log record that stands for an empty reflog (a reflog that exists
+ * and has no entries). The old id and the new id of this record consist of
+ * zeros. Returns 0 or a negative error code.
  */
 static int put_marker(struct writer *w, const char *name)
 {

@@ -23,9 +23,11 @@
 #include "object/oid.h"
 
 /*
- * STORED_OFFER_LIST is the path of the list of published packs in a generation.
- * Below STORED_OFFER_DIR are the published packs that are only in the store,
- * and not in the repository.
+ * Paths of two kinds of files of a generation. STORED_OFFER_LIST is the list of
+ * the published packs (packs that clients may download from the store). Below
+ * STORED_OFFER_DIR are those published packs that are only files in the store:
+ * a local copy of the repository does not get them. The other published packs
+ * are ordinary packs of the repository.
  */
 #define STORED_OFFER_LIST "objects/info/published"
 #define STORED_OFFER_DIR "publish/"

@@ -40,11 +40,12 @@ static void stack_release(struct stack *s)
 	buf_release(&s->list);
 }
 
-/* ---- the tables of the record */
+/* ---- the reftables that the generation's record lists */
 
 /*
- * Adds a table of the record to the text of tables.list. Afterwards, s->index
- * is larger than every update index of this table.
+ * Adds a reftable to the text of tables.list. The record of the generation (a
+ * file in the store) lists this reftable. Afterwards, s->index is larger than
+ * every update index of the reftable.
  */
 static int add_table(struct stack *s, const char *name, struct error *err)
 {
