@@ -264,12 +264,14 @@ static int build_spread(struct choosing *s, struct bitmap_build_result *out)
 	if (ret <= 0)
 		return ret;
 	/*
-	 * Even the lowest density exceeds the budget, because the bitmaps of
-	 * wanted tips use it up. These bitmaps are made even if they exceed the
-	 * budget. If a budget is configured, build the lowest density, to stay
-	 * as near to the budget as possible. Otherwise build the plain
-	 * selection (bitmap/select.h), which has bitmaps at fixed distances, as
-	 * dense as those of stock Git.
+	 * Even the lowest density exceeds the budget. The reason: bitmaps of
+	 * wanted tips are always made, and these bitmaps alone use up the
+	 * budget. There are two cases:
+	 * - The configuration sets the budget. Build the lowest density, to
+	 *   exceed the budget as little as possible.
+	 * - The configuration sets no budget, so the default budget was used.
+	 *   Build the plain selection (bitmap/select.h), which has bitmaps at
+	 *   fixed distances, as dense as those of stock Git.
 	 */
 	return build(s, out, s->in->budget_words ? 1 : SELECT_PLAIN);
 }

@@ -4,22 +4,25 @@
  * bitmap/tip-select.h) and pseudo-merges (bitmap/pseudo-select.h). An index is
  * made from scratch (choose.c), or adds to an older one (update.c).
  *
- * For an index made from scratch, a budget limits the number of words. The
- * right budget depends on the pack. If the objects that a commit adds are
- * adjacent in the pack, as in our packs, bitmaps are small. If they are
- * scattered, bitmaps are up to three times as large. So a plain selection is
- * built first: the newest 100 commits and then one of every 100. The budget of
- * the commits that are spread over the history is computed from the size of the
- * plain selection.
+ * For an index made from scratch, a budget limits the number of words. There
+ * are two steps, each with its own part of the budget.
  *
- * Then a better selection is built for a few densities, and the densest that
- * fits this budget is used. In this selection the gaps between commits grow
- * with the distance from the newest commit. So a query walks less for the same
- * number of bitmaps.
+ * The first step gives bitmaps to commits that are spread over the whole
+ * history. The right budget of this step depends on the pack. If the objects
+ * that a commit adds are adjacent in the pack, as in our packs, bitmaps are
+ * small. If the objects are scattered, bitmaps are up to three times as large.
+ * So a plain selection is built only to measure its size: the newest 100
+ * commits and then one of every 100. The budget of the first step is computed
+ * from this size. Then a better selection is built for a few densities, and the
+ * densest that fits the budget of this step is used. In the better selection
+ * the gaps between commits grow with the distance from the newest commit. So a
+ * query walks less for the same number of bitmaps.
  *
- * Last, bitmaps are added for requests that would still walk far. The budget of
- * these bitmaps is one byte for each object, or the rest of a configured
- * budget. The budget is spent in this order:
+ * The second step adds bitmaps for requests that would still walk far. Its
+ * budget is what the first step has left of the budget of the whole index. The
+ * configuration may set the budget of the whole index. The default is the size
+ * of the plain selection, plus one byte for each object. The second step spends
+ * its budget in this order:
  *
  *	each branch            bitmaps near its tip
  *	branches and tags,     pseudo-merges

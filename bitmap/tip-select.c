@@ -63,10 +63,12 @@ struct tip_selecting {
 	struct pick *picks; /* owned */
 	size_t pick_nr;
 	/*
-	 * number of rounds so far. A tip's limit is the oldest commit that may
-	 * be given a bitmap for this tip. In each round, the distance from a
-	 * tip to its limit is half as large as before; in the last round it is
-	 * 0.
+	 * Number of rounds of the selection that have begun. Each round handles
+	 * all tips that are still far, and may give a bitmap to one commit for
+	 * each of these tips. The commit is the tip itself, or an ancestor. An
+	 * older commit can serve several tips, but each request for a tip must
+	 * walk from the tip to this commit. So the rounds set a limit for the
+	 * distance, see ROUNDS: D / 2, then D / 4, then 0 (the tip itself).
 	 */
 	int halvings;
 	/* number of commits that may still get a bitmap */

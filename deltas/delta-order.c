@@ -31,8 +31,8 @@
 /*
  * A name hash, shifted right by this number of bits, depends on about the last
  * three characters of the name (its ending). A segment should not end between
- * names with equal endings, unless the segment already has twice its intended
- * weight.
+ * names with equal endings, unless the segment already has twice the weight
+ * that a segment should have.
  */
 #define ENDING_SHIFT 22
 /*
@@ -50,20 +50,24 @@
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 
 /*
- * Objects of one name are split between two segments only if the first segment
- * then has at least this number of objects, and twice its intended weight. The
- * two segments are searched independently, so each split stores about one more
- * object whole.
+ * Objects of one name are put into two segments only if the first segment then
+ * has at least this number of objects, and at least twice the weight that a
+ * segment should have. The two segments are searched independently, so each
+ * such split stores about one more object whole.
  */
 #define SPLIT_OBJECTS_MIN 8192
 /*
- * Objects of different names that have the same last characters (FILE_SHIFT)
- * are split between two segments sooner than objects of one name. So several
- * threads can search them. They are split if the first of the two segments then
- * fulfils two conditions:
- * - it has at least twice its intended weight;
- * - it has at least SPLIT_FILES_MIN objects, or at least the weight
+ * The candidates of the delta search are sorted, and cut into segments that
+ * threads search independently. A cut may separate two neighbours whose names
+ * differ but have the same last characters (FILE_SHIFT). Such neighbours are
+ * often similar, so the cut is made only if the segment before the cut fulfils
+ * two conditions:
+ * - its weight is at least twice the weight that a segment should have;
+ * - it has at least SPLIT_FILES_MIN objects, or its weight is at least
  *   SPLIT_WEIGHT_MIN.
+ *
+ * These limits are lower than the limit for neighbours of one name
+ * (SPLIT_OBJECTS_MIN), so that several threads can share the work.
  */
 #define SPLIT_FILES_MIN 2048
 #define SPLIT_WEIGHT_MIN (UINT64_C(512) << 20)

@@ -68,8 +68,13 @@ void pack_copy_close(struct pack_copy *copy);
 /*
  * Copies the bytes [start, end) of the pack; the range may be empty. Returns 0,
  * ERR_CORRUPT if the range is not in the pack or an entry is damaged, or an
- * error of pack_bytes() or the writer. If an entry is damaged, its last bytes
- * are not written.
+ * error of pack_bytes() or the writer.
+ *
+ * The bytes are copied in pieces. Before a piece is written, the CRC of each
+ * entry that ends in the piece is checked. If an entry is damaged, the piece
+ * with the end of this entry is not written. Earlier pieces, which may have the
+ * start of the entry, were written already. So the output never has all bytes
+ * of a damaged entry.
  */
 int pack_copy_put(struct pack_copy *copy, struct pack_writer *writer,
 		  uint64_t start, uint64_t end, struct error *err);

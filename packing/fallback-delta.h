@@ -120,18 +120,22 @@ int fallback_chains_retry(struct packing_items *items,
 
 /*
  * Make new deltas of orphans: items (objects to send) that are stored as
- * deltas, and whose stored base is not sent. The new base is the next object up
- * the delta chain that is an item or that is_base() allows. The delta chains of
- * two orphans may have an object in common that is not sent. If no base is
- * found before this object, the orphan that was handled first becomes the base
- * of the other orphan.
+ * deltas, and whose stored base is not sent. For each orphan, follow the stored
+ * delta chain from base to base. The new base is the first object on this way
+ * that is an item or that is_base() allows.
+ *
+ * The delta chains of two orphans may lead to the same object that is not sent.
+ * The orphan that is handled first then takes the place of this object: if the
+ * chain of the other orphan comes to the object, the first orphan becomes the
+ * new base of the other orphan.
  *
  * A delta is kept if it has at most half of the object's size. If the delta
  * search may find a better delta (`retry`), the limit is a sixteenth of the
  * size, but at least 1024 bytes.
  *
- * Delta chains have no cycles, even if packs contradict each other. If each
- * object is in one pack only, no chain gets longer than in its pack.
+ * The new delta chains have no cycles. This is true even if one pack stores A
+ * as a delta of B, and another pack stores B as a delta of A. If each object is
+ * in one pack only, no chain gets longer than in its pack.
  *
  * When `cache_size` bytes of deltas exist, the work stops, and the remaining
  * items stay whole. Returns 0 or ERR_NOMEM.

@@ -132,9 +132,10 @@ static const struct prepared_answer *answer_of(
 }
 
 /*
- * Returns whether at most NEW_MAX wants of a prepared answer are not wants of
- * the clone, and at most NEW_MAX wants of the clone are not wants of the
- * answer.
+ * Compares the wants of a clone with the wants for which a prepared answer (a
+ * stored response) was made. Returns whether the two sets differ little:
+ * - the clone has at most NEW_MAX wants that the answer does not have;
+ * - the answer has at most NEW_MAX wants that the clone does not have.
  */
 static bool is_near(const struct extending *x,
 		    const struct prepared_wants_of *of)

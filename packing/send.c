@@ -250,11 +250,15 @@ static int make_chain_deltas(struct send *s, struct error *err)
  *
  * If a delta search follows, this function also appends objects of the receiver
  * to the list of items. These items are not sent: the delta search may use them
- * as bases. With a shallow boundary, many of these bases are useful, so they
- * are added first. An item with such a possible base then waits for the delta
- * search, and gets no delta from its stored chain here. Without a shallow
- * boundary, the bases are added at the end, when only few items still need a
- * base.
+ * as bases. There are two cases:
+ *
+ * - With a shallow boundary, many of the receiver's objects are useful bases.
+ *   So they are appended before deltas are made from stored chains. If an item
+ *   has a possible base in the list (an object of the same type and name hash),
+ *   the delta search may find a better delta. So a delta from the item's stored
+ *   chain is kept only if it is very small (fallback_chains_make()).
+ * - Without a shallow boundary, the receiver's objects are appended at the end,
+ *   when only few items still need a base.
  */
 static int make_fallback_deltas(struct send *s, struct error *err)
 {

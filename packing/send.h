@@ -52,8 +52,11 @@ struct packing_tags {
 	int (*may_have)(void *ctx, const struct oidmap *targets,
 			struct error *err);
 	/*
-	 * Returns whether an id is one of the wants. This must cost less than a
-	 * look-up in the repository. NULL: wants are looked up.
+	 * Returns whether an id is one of the wants. A prepared answer (a
+	 * stored response) has its wants in any case. So if a tag is a want,
+	 * its target need not be looked up in the answer. This callback must
+	 * cost less than that look-up. NULL: the target of a wanted tag is
+	 * looked up like the target of any other tag.
 	 */
 	bool (*is_want)(void *ctx, const struct oid *oid);
 	/*
@@ -141,12 +144,13 @@ struct packing_request {
 	 */
 	const struct filter *filter;
 	/*
-	 * Some wants are met in another way, too: a wanted tree may be the root
-	 * tree of a commit that is sent, and a wanted tree or blob may be below
-	 * an earlier wanted tree. If this field is true, a walk filters such a
-	 * want like any other object, as pack-objects of stock Git does. If it
-	 * is false, as for all fetches, such a want is sent even if it does not
-	 * pass the filter. All other wants are always sent.
+	 * The walk may also reach a want from another object that is sent: a
+	 * wanted tree may be the root tree of a commit, and a wanted tree or
+	 * blob may be below an earlier wanted tree. If this field is true, the
+	 * filter applies to such a want like to any other object, as in
+	 * pack-objects of stock Git. If the field is false, as for all fetches,
+	 * such a want is sent even if it does not pass the filter. A want that
+	 * is reached in no other way is always sent.
 	 */
 	bool filter_nested;
 	const struct packing_elsewhere *elsewhere; /* NULL: none */

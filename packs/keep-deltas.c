@@ -529,9 +529,12 @@ static int make_of_target(struct keeping *k, const struct sort_item *order,
 }
 
 /*
- * Take pairs in the given order until their total cost would exceed the
- * maximum. Then sort the taken pairs by the place of their target in the pack.
- * Returns the number of taken pairs.
+ * Choose for which pairs a new delta is made. A pair has a target (the new
+ * version of an object) and a base (an old version). Take pairs in the given
+ * order until the total cost of their deltas (see PAIR_COST) would exceed
+ * k->cost_max. Replace the first elements of `order` by the taken pairs, with
+ * the offsets of their targets in the pack as keys for sorting. Returns the
+ * number of taken pairs.
  */
 static size_t choose(struct sort_item *order, size_t nr,
 		     const struct keeping *k)

@@ -77,8 +77,8 @@ int island_marks_tell(struct walk *walk, struct refs *refs,
  * defines, and the islands of the commits in marks->heads
  * (islands_mark_refs()). Does nothing if pack.island is not set and there are
  * no heads. Each object in marks->items gets all its marks; other objects may
- * lack marks. Returns 0 or a negative error code: ERR_MISSING if an object
- * that references reach is missing.
+ * lack marks. Returns 0 or a negative error code: ERR_MISSING if an object is
+ * missing that is reachable from a reference.
  */
 int island_marks_add_references(struct islands *islands,
 				const struct island_marks *marks,

@@ -109,8 +109,10 @@ static int keep_tags(struct ewah *along, const struct preparing *p,
 }
 
 /*
- * Describe the tree of the answer, whose objects are the set bits of `objects`.
- * Does nothing if the answer is not a clone of depth 1.
+ * Fill in item->answer.tree, the description of the root tree that a clone of
+ * depth 1 gets (see prepare_tree()). The set bits of `objects` are the objects
+ * of the prepared answer. Does nothing if the answer is not for a clone of
+ * depth 1.
  */
 static int keep_tree(struct preparation *item, struct found *found,
 		     const struct bitset *objects, struct error *err)

@@ -292,13 +292,16 @@ bool prepared_has(const struct prepared_content *content, uint64_t off);
 uint32_t prepared_paths(const struct prepared_tree *tree, uint32_t idx_pos);
 
 /*
- * Compute the hash that tree->order stores, and set *order to it. A run is a
- * range of consecutive objects of the pack. The hash covers the objects of the
- * `run_nr` runs in the order that `rev` (the pack's reverse index) gives.
- * tree->places has the first object and the number of objects of each run;
- * nothing else in *tree is read. The runs must be inside the pack. If `rev` has
- * a wrong order for these objects, *order differs from the stored hash. Returns
- * 0 or ERR_NOMEM.
+ * Compute a hash of the sequence in which `rev` (the pack's reverse index)
+ * lists the objects of a prepared answer, and set *order to the hash. The file
+ * of prepared answers has stored the hash of the right sequence in tree->order.
+ * The caller compares the two hashes: if they differ, `rev` lists these objects
+ * in a wrong sequence.
+ *
+ * The objects are given as `run_nr` runs: ranges of consecutive objects of the
+ * pack. tree->places has the first object and the number of objects of each
+ * run. No other field of *tree is read, not even tree->order. The runs must be
+ * inside the pack. Returns 0 or ERR_NOMEM.
  */
 int prepared_hash_order(struct oid *order, const struct prepared_tree *tree,
 			size_t run_nr, const struct pack_rev *rev);

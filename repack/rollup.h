@@ -54,8 +54,8 @@ struct rollup_options {
 	/*
 	 * Also list the objects that ROLLUP_INCLUDE and ROLLUP_OPEN packs
 	 * reach, unless a ROLLUP_EXCLUDE or ROLLUP_OPEN pack has them. Missing
-	 * objects are ignored. The new pack and these two kinds of packs
-	 * together are then closed under reachability.
+	 * objects are ignored. The new pack, the ROLLUP_EXCLUDE packs and the
+	 * ROLLUP_OPEN packs together are then closed under reachability.
 	 *
 	 * If there are ROLLUP_OPEN packs, the walk stops at objects of
 	 * ROLLUP_EXCLUDE packs, which must then be closed under reachability.

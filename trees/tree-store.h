@@ -64,7 +64,8 @@ void tree_builder_init(struct tree_builder *b, struct entry_pool *pool,
 void tree_builder_release(struct tree_builder *b);
 
 /*
- * Makes the table of a tree of `len` bytes. Returns 0, ERR_CORRUPT if
+ * Parses the `len` bytes of a tree object, and makes the table of the tree: one
+ * entry number for each entry, in b->entries. Returns 0, ERR_CORRUPT if
  * tree_next() does not accept the bytes, ERR_UNSUPPORTED if there are 4 GiB or
  * more, or ERR_NOMEM.
  */

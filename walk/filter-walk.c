@@ -20,14 +20,17 @@ struct visit {
 };
 
 /*
- * The place where the walk has met an object: the depth, the path, and the
- * sparse:oid parts of the filter that include the object's directory.
+ * The place where the walk has met an object: the depth, the path, and which of
+ * the filter's sparse:oid parts (a combined filter has several parts) include
+ * the object's directory.
  */
 struct place {
 	/*
-	 * The object's depth as the filter tree:<depth> counts it, plus one. A
-	 * tree that a client names as a want has level 0, and its entries have
-	 * level 1.
+	 * One more than the depth that the filter tree:<depth> counts. The root
+	 * tree of a commit has depth 0, so it has level 1. The entries of a
+	 * tree that a client names as a want have depth 0, too, so they have
+	 * level 1. The wanted tree itself is above them, and has level 0. It
+	 * has no depth, because it passes the filter in any case.
 	 */
 	unsigned level;
 	/* hash of the object's path */
@@ -235,8 +238,10 @@ static int is_to_walk(struct filter_walk *fw, uint32_t tree_pos,
 		      const struct place *place)
 {
 	/*
-	 * With sparse:oid parts, a tree is walked once for each path. Depths
-	 * need no comparison, since equal paths have equal depths.
+	 * If the filter is sparse:oid, or a combined filter (combine:) of which
+	 * a part is sparse:oid, the result depends on paths. So a tree is
+	 * walked once for each of its paths. Depths need no comparison, since
+	 * equal paths have equal depths.
 	 */
 	if (fw->filter->sparse_nr)
 		return is_new_place(fw, tree_pos, place);
