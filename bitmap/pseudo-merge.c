@@ -197,8 +197,11 @@ struct verify {
 	const struct pseudo_merges *pm;
 	uint32_t bit_pos;
 	/*
-	 * owned array, indexed by the number of a pseudo-merge: bit_pos of the
-	 * last visited row that lists this pseudo-merge
+	 * Owned array, indexed by the number of a pseudo-merge. A row of the
+	 * lookup table belongs to one commit (bit_pos), and lists the
+	 * pseudo-merges that have this commit. The element is the bit_pos of
+	 * the last visited row that lists the pseudo-merge. So if a row lists a
+	 * pseudo-merge twice, the pair is counted only once.
 	 */
 	uint32_t *seen_for;
 	/* number of pairs (commit, pseudo-merge) in all rows */

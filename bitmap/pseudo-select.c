@@ -236,10 +236,10 @@ enum {
 	NAMED_COVERED = 0x4,
 	/*
 	 * The commit is reachable from a branch or a tag, or from a ref of the
-	 * class OTHER that has a bitmap. Such a commit counts as not walked by
-	 * a request for all refs of the class OTHER. The reason: this request
-	 * also asks for all branches and tags, and their walk is counted for
-	 * the class NAMED (flags_of_tip()).
+	 * class OTHER that has a bitmap. A request for all refs of the class
+	 * OTHER comes from a mirror, which also asks for all branches and tags.
+	 * The walk from the branches and tags is counted for the class NAMED.
+	 * So the class OTHER counts only commits without this flag as walked.
 	 */
 	OTHERS_COVERED = 0x8,
 	/* the commit is reachable from a tip of the class that has no bitmap */
@@ -288,8 +288,8 @@ static int mark_tips(struct selecting *s)
 /*
  * Returns the flags of a tip. Its ancestors get these flags, too. Only a mirror
  * asks for refs of the class OTHER, and a mirror also asks for all branches and
- * tags. So all commits that a branch or tag reaches count as covered for the
- * class OTHER (OTHERS_COVERED).
+ * tags. A commit that a branch or tag reaches is counted for the class NAMED.
+ * So it gets the flag OTHERS_COVERED, and is not counted for the class OTHER.
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {

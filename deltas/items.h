@@ -45,9 +45,10 @@ enum packing_how {
 };
 
 /*
- * An object of a new pack. An item with `is_external` is not written, because
- * the receiver has the object. A thin pack may name this object, by its id, as
- * a delta base.
+ * An object of a new pack, or an external delta base (`is_external`): an object
+ * that only serves as a delta base, and is not written as an item. The receiver
+ * has this object already, or the new pack gets it in a range of bytes that is
+ * copied from an old pack. A delta names an external base by its id.
  */
 struct packing_item {
 	/*

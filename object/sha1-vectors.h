@@ -137,9 +137,11 @@ enum {
 	X(3, 15, 2, 16, 7, 1, SHA1_KS(46, 46))
 
 /*
- * Returns the difference (exclusive or) between the expanded message words of
- * two colliding blocks. The blocks are made with the vector of `family` at `k`.
- * *out has 80 words.
+ * Computes the difference (exclusive or) between the expanded message words of
+ * two colliding blocks, and writes its 80 words to `out`. The attack that has
+ * made the blocks used one disturbance vector. `family` and `k` name this
+ * vector: `family` is the number of its family in the table at the top of this
+ * file, and `k` is its value K.
  */
 void sha1_vectors_difference(uint32_t *out, unsigned family, unsigned k);
 

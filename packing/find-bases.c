@@ -139,9 +139,10 @@ struct adding {
 
 /*
  * Visits an object of a wanted tree. Appends the object to a->items as an
- * external delta base (an item that is only a base and is not written) if two
- * conditions are met:
- * - The new pack gets the object as a copy of stored bytes (a->is_sent).
+ * external delta base (an item that only serves as a base, and is not written
+ * from the list) if two conditions are met:
+ * - The new pack gets the object in another way: in a range of bytes that is
+ *   copied from an old pack (a->is_sent).
  * - An item that will be deflated anew has the same key, computed from type and
  *   name hash (kind_of()). So the two are probably similar, and the item may
  *   become a delta of the object.
@@ -209,9 +210,10 @@ int found_add_sent(struct found *found, struct packing_items *items,
 }
 
 /*
- * Append external delta bases to the items: objects that are only bases and are
- * not written. The receiver has such an object already, or gets it as a copy of
- * stored bytes. There are two kinds:
+ * Append external delta bases to the items: objects that only serve as bases,
+ * and are not written from the list. The receiver has such an object already,
+ * or the new pack gets it in a range of bytes that is copied from an old pack.
+ * There are two kinds:
  * - Older versions (found->versions). An older version is not appended if its
  *   newer version has already become a delta (PACKING_DELTA).
  * - Boundary objects: objects in the trees of boundary commits, which the

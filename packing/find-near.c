@@ -302,8 +302,10 @@ static bool exists(const struct found *f, const struct walk_item *item)
 }
 
 /*
- * Returns whether the order of the whole pack is right. An order that was made
- * from the index, not read from a file, is right.
+ * Returns whether the pack's reverse index, which lists the objects of the pack
+ * in the order of their offsets, is right for the whole pack. A reverse index
+ * that this process has computed from the pack index is right. A reverse index
+ * that was read from a .rev file is checked once (pack_check_rev()).
  */
 static bool is_proved(struct nearing *n)
 {

@@ -581,8 +581,12 @@ static void set_stored_min(struct versions *v)
 /*
  * Choose the candidates for which a new delta is made: those that cost least
  * for each byte they save, up to the limits. A candidate that is not chosen is
- * sent as its kept delta, if it has one. Otherwise it is copied as it is
- * stored. Returns 0 or ERR_NOMEM.
+ * sent in one of two ways:
+ * - If it has a kept delta (a delta that a repack has stored in a file beside
+ *   the pack), this delta is sent.
+ * - Otherwise its entry in the pack is copied.
+ *
+ * Returns 0 or ERR_NOMEM.
  */
 static int choose(struct versions *v)
 {

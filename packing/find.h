@@ -321,31 +321,37 @@ int found_name_items(const struct found *found, struct packing_items *items,
 bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
 
 /*
- * Append external delta bases to `items`, with their sizes. An external delta
- * base is an item that is only the base of deltas, and is not written. The
- * receiver has this object already, or gets it in the same pack as a copy of
- * stored bytes. The other items of the list are the objects to write. There are
- * two kinds of external bases:
+ * Append external delta bases to `items`, with their sizes. The list `items`
+ * has two kinds of items. Ordinary items are objects that are written into the
+ * new pack one by one. External delta bases are not written from this list:
+ * they only serve as bases of ordinary items. The receiver has an external base
+ * already, or the new pack gets it in another way: as part of a range of bytes
+ * that is copied from an old pack.
+ *
+ * This function appends two kinds of external bases:
  * - Older versions of objects to write (found->versions). The older version is
  *   not appended if the object to write has already become a delta.
  * - Trees and blobs of boundary commits. Such an object is appended only if an
  *   object to write has the same type and name hash, and is not written as a
  *   copy of a stored delta.
  *
- * An object that is itself to be written is not appended. Returns 0 or a
- * negative error code.
+ * An object that is already an ordinary item of the list is not appended.
+ * Returns 0 or a negative error code.
  */
 int found_add_bases(struct found *found, struct packing_items *items,
 		    struct error *err);
 
 /*
  * Append objects of the newest wanted trees to `items`, as external delta
- * bases. The new pack does contain these objects, but they are not written from
- * the list `items`: their stored bytes are copied from an old pack. So only
- * objects for which is_sent() returns true are appended. Also, an object is
- * appended only if it has the same type and name hash as an item that will be
- * deflated anew. If fewer than two commits are sent, nothing is done. Returns 0
- * or a negative error code.
+ * bases: items that only serve as bases, and are not written from the list
+ * `items`. The new pack gets these objects in another way: in ranges of bytes
+ * that are copied from an old pack. is_sent() says whether an object is in such
+ * a range; other objects are not appended. Also, an object is appended only if
+ * it has the same type and name hash as an item that will be deflated anew.
+ *
+ * The bases are meant for other versions of these objects, which other commits
+ * have. So the function does nothing if fewer than two commits are sent.
+ * Returns 0 or a negative error code.
  */
 int found_add_sent(struct found *found, struct packing_items *items,
 		   bool (*is_sent)(void *ctx, uint32_t odb_pos), void *ctx,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists stored deltas of objects in the tip island (the trees at chosen tips)
- * whose bases are outside of the tip island.
+ * Lists the stored deltas that cross the border of the tip island. The tip
+ * island is a set of objects: the trees of the commits that repack.tipIsland
+ * names, and all trees and blobs below these trees. A delta is listed if its
+ * target is in the tip island and its base is not.
  */
 #include <stdlib.h>
 
@@ -41,9 +43,9 @@ static bool is_outside(const struct search *s, const uint8_t *base)
 }
 
 /*
- * If a pack stores the object as a delta, add this delta to the list. Damaged
- * and very long deltas, and those whose base is in the tip island (the trees at
- * chosen tips), are not added. Returns 0 or ERR_NOMEM.
+ * If a pack stores the object as a delta, add this delta to the list. The
+ * object is in the tip island. The delta is not added if its base is in the tip
+ * island too, or if the delta is damaged or very long. Returns 0 or ERR_NOMEM.
  */
 static int add_stored(struct search *s, uint32_t obj_pos)
 {

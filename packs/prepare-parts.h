@@ -73,10 +73,10 @@ int prepare_load_options(struct packing_send_options *options,
 			 const struct repo *repo, struct error *err);
 
 /*
- * Find the objects of the answer to a request, without tags. *request is filled
- * in and must live until found_close(). To include tags, the caller sets
- * request->tags and calls found_include_tags(). Returns 0 or a negative error
- * code.
+ * Find the objects of the answer to a request, without tags. This function sets
+ * *request to the request that `item` describes. The caller keeps *request
+ * until found_close(). To include tags, the caller then sets request->tags and
+ * calls found_include_tags(). Returns 0 or a negative error code.
  */
 int prepare_find(struct found *found, const struct preparing *p,
 		 const struct preparation *item,

@@ -43,8 +43,9 @@ static int parse_ids(struct parsing *g)
 }
 
 /*
- * Parse the wants of an answer. Answers are in ascending order; an answer that
- * is not after the previous one is an error.
+ * Parse the wants of one prepared answer: the number of the answer (its index
+ * in the file of prepared answers), and the bitmap of its wants. Each number
+ * must be larger than the number before it. Returns 0 or a negative error code.
  */
 static int parse_answer(struct parsing *g)
 {

@@ -66,9 +66,10 @@ struct repack_options {
 	const char *expire_to;
 	/*
 	 * Borrowed; NULL: no filter. Objects that do not pass the filter are
-	 * put into packs of their own: "<filter_to>-<checksum>.pack", or in the
-	 * object directory if `filter_to` is NULL. repack_run() loads sparse
-	 * patterns that the filter names.
+	 * put into separate packs. The packs are named
+	 * "<filter_to>-<checksum>.pack". If `filter_to` is NULL, they get the
+	 * same directory and the same form of names as the other new packs.
+	 * repack_run() loads sparse patterns that the filter names.
 	 */
 	struct filter *filter;
 	const char *filter_to;
