@@ -522,9 +522,11 @@ static int make_anew(struct stored_copy *copy, const struct generation *g,
 }
 
 /*
- * Brings the copy to *g. If `may_be_made` is set and stored_copy_note_made()
- * has noted a newer generation, brings the copy to that one instead. Returns 0
- * or a negative error code.
+ * Updates the local copy of a repository to the generation *g. A push through
+ * this node may have made a newer generation, and noted it in a file of the
+ * copy (stored_copy_note_made()). If `may_be_made` is true and the note has a
+ * newer generation than *g, updates the copy to the noted generation. If this
+ * fails, updates the copy to *g. Returns 0 or a negative error code.
  */
 static int advance(struct stored_copy *copy, const struct generation *g,
 		   bool may_be_made, struct error *err)

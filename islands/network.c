@@ -290,8 +290,10 @@ static uint32_t parse_id(const char *name)
 
 /*
  * Returns the registry entry of a repository, or NULL. `name` is the path of
- * the repository, or the text that the registry has for the path. The
- * repository need not exist any more.
+ * the repository: absolute, or relative to the working directory. If no entry
+ * is found, `name` is compared with the paths in the registry as they are
+ * written there, such as "../git.git" (relative to the directory of the store).
+ * The repository need not exist any more.
  */
 static struct network_entry *lookup_path(struct network *network,
 					 const char *name)

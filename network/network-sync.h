@@ -50,13 +50,16 @@ int network_sync_objects(const struct network *network, const struct repo *repo,
 			 struct network_sync_report *report, struct error *err);
 
 /*
- * Copy objects like network_sync_objects(), before the packs `leaving` of the
- * store are removed. Their objects were found unreachable, but a reference may
- * have made some of them reachable again. So an object that only the packs
- * `leaving` have counts as missing in the store: if the references of `repo`
- * reach it, it is copied into a new pack of the store. Returns 0 or a negative
- * error code. All references are examined, even if the repository has no
- * objects.
+ * Called before a repack of the store removes the old packs `leaving`. The
+ * repack has found some objects of these packs unreachable, and has not put
+ * them into the new packs. Since then, a reference of the member `repo` may
+ * have made some of these objects reachable again. This function saves them.
+ *
+ * Works like network_sync_objects(), with one difference: an object that only
+ * the packs `leaving` have counts as missing in the store. So if a reference of
+ * `repo` reaches the object, it is copied into a new pack of the store. Returns
+ * 0 or a negative error code. All references are examined, even if the
+ * repository has no objects of its own.
  */
 int network_sync_rescue(const struct network *network, const struct repo *repo,
 			const struct network_refs *refs,

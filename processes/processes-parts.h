@@ -5,7 +5,8 @@
  *	master.c   the master
  *	worker.c   the loop of a worker: sockets, time limits, heads of requests
  *	pool.c     the threads of a worker
- *	relay.c    the process that sends requests of pushes to a store
+ *	relay.c    the relay: one process of a machine, which sends the
+ *	           requests of all pushes to the store of files
  */
 #ifndef PROCESSES_PROCESSES_PARTS_H
 #define PROCESSES_PROCESSES_PARTS_H

@@ -83,9 +83,11 @@ static int emit_passed(void *ctx, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Adds an object to the result. The filter is applied later. But if the filter
- * lets no trees and no blobs pass, a tree that is not in e->spared is left out
- * at once: returns 1, so that the walk skips its entries.
+ * Adds an object to the result. The filter is applied later, with one
+ * exception. If the filter lets no trees and no blobs pass, a tree is left out
+ * at once: the function returns 1, so that the walk skips the tree's entries.
+ * Trees in e->spared are not left out: they are wants, which are sent even if
+ * they do not pass the filter.
  */
 static int emit_from_walk(void *ctx, uint32_t obj_pos, enum object_type type,
 			  const char *path, size_t path_len, struct error *err)

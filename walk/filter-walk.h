@@ -80,10 +80,10 @@ int filter_walk_run(struct filter_walk *fw, uint32_t tree_pos, const char *path,
 		    struct error *err);
 
 /*
- * Delivers a wanted blob if the blob passes the filter. Must not be called for
- * a wanted blob that is in the result even if the blob does not pass the filter
- * (filtered_spared()). The blob is at depth 0. Sparse patterns are matched with
- * `path`.
+ * Delivers a wanted blob if the blob passes the filter. Some wanted blobs are
+ * sent without a test of the filter (the set of filtered_spared()); this
+ * function must not be called for them. The blob is at depth 0. Sparse patterns
+ * are matched with `path`.
  */
 int filter_walk_blob(struct filter_walk *fw, uint32_t blob_pos,
 		     const char *path, treewalk_fn fn, void *ctx,

@@ -154,12 +154,14 @@ int refview_lookup(struct refview *view, const char *name, struct ref *ref,
 		   struct error *err);
 
 /*
- * Look up HEAD. The return values are those of refview_lookup(). *branch is the
- * name of HEAD's target if HEAD is a symbolic ref and has a value, otherwise
- * NULL. The string lives as long as head->target.
+ * Look up HEAD. The return values are those of refview_lookup(). If HEAD is a
+ * symbolic ref and has a value, *branch is set to head->target, the name of the
+ * branch. Otherwise *branch is NULL. The string is valid until the next call on
+ * this view.
  *
  * If the hide rules hide HEAD, the function returns 0, as if HEAD did not
- * exist. Even then, *branch is set if the branch itself is visible.
+ * exist, and *head has no meaning. But if the branch itself is visible, *branch
+ * is set nevertheless.
  */
 int refview_head(struct refview *view, struct ref *head, const char **branch,
 		 struct error *err);
