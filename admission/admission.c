@@ -439,9 +439,11 @@ static struct peer *find_peer(struct admission *a, uint64_t key, unsigned *sum)
 }
 
 /*
- * If the table of connections has no room for an address, this process counts
- * the connection in its spare entry. Returns this entry; if there is none yet,
- * a free spare entry; or NULL if none is free.
+ * Called if the table of connections has no room for an address. There is a
+ * number of spare entries. A process that needs one takes a free one, and
+ * counts all its connections without room in it. Returns the spare entry that
+ * this process uses already. If this process uses none, returns a free spare
+ * entry, or NULL if none is free.
  */
 static struct peer *find_spare(struct admission *a)
 {

@@ -207,12 +207,15 @@ static int show(struct log *log, const struct generation *before,
 			ret = stored_changes_find(&e.changes, log->cache,
 						  log->place, old, g, log->err);
 		/*
-		 * If the store has no space left, a garbage collection cannot
-		 * write, and so cannot retire records first. It deletes the
-		 * files of an old generation before it retires the record. So
-		 * the record of `old` can exist although one of its files is
-		 * missing. Then `old` and `g` cannot be compared, and `g` is
-		 * printed without a list of changes.
+		 * A garbage collection retires a record by writing a nearly
+		 * empty record in its place. Normally it retires the record of
+		 * an old generation first, and then deletes the files of this
+		 * generation. But if the store is full, writing fails. The
+		 * garbage collection then deletes the files first, to get
+		 * space, and retires the record afterwards. So the record of
+		 * `old` may not be retired yet, although a file of `old` is
+		 * already missing. Then `old` and `g` cannot be compared, and
+		 * `g` is printed without a list of changes.
 		 */
 		if (ret == ERR_MISSING) {
 			e.has_changes = false;

@@ -127,9 +127,11 @@ static int is_usable(const struct stored_copy *copy,
 }
 
 /*
- * Reads the generation in a marker, or in the note of stored_copy_note_made(),
- * which has the same form. Returns 0, 1 if the file is missing or cannot be
- * used, or a negative error code.
+ * Reads the generation in the file `path`. The file is one of two files of the
+ * copy, which have the same form. The marker has the generation of the copy.
+ * The note of stored_copy_note_made() has the newest generation that pushes of
+ * this node have made. Returns 0, 1 if the file is missing or cannot be used,
+ * or a negative error code.
  */
 static int read_marker(struct generation *out, const struct stored_copy *copy,
 		       const char *path, struct error *err)
@@ -436,9 +438,10 @@ static int advance_in_place(struct stored_copy *copy,
 }
 
 /*
- * Writes two files into the repository in `dir`: the marker, and an empty file
- * whose time is that of the copy's last use. A repository that has both files
- * is treated as a local copy.
+ * Writes two files into the repository in `dir`: the marker, and an empty file.
+ * The modification time of the empty file says when the store last confirmed
+ * that the copy has the newest generation. A repository that has both files is
+ * treated as a local copy.
  */
 static int mark(const struct stored_copy *copy, const char *dir,
 		const struct generation *g, struct error *err)

@@ -5,7 +5,9 @@
  * place. Every program that reads a bare repository can read a copy.
  *
  *	<dir>/repo/<path>/_/store-copy    the marker: the generation of the copy
- *	                   /store-used    its time is that of the last check
+ *	                   /store-used    empty; its mtime is when the store
+ *	                                  last confirmed that the copy has the
+ *	                                  newest generation
  *	                   /...           files and refs of the generation
  *
  *	open or enter -> refresh, advance, ... -> close

@@ -234,15 +234,19 @@ static int put_files(const struct stored_refresh *r, struct error *err)
 
 /* ---- removal */
 
-/* A visit of the files in one directory of the copy. */
+/*
+ * One pass over the files in a directory of the copy. Some passes delete files,
+ * others only search for a file.
+ */
 struct visit {
 	const struct stored_refresh *r;
 	/* the visited directory, with a slash at the end, or "" */
 	const char *sub;
 	/*
-	 * true: the visit removes only files that must go before all others:
-	 * indexes of packs, and files for which goes_first() is true. false:
-	 * the visit removes all other files.
+	 * For passes that delete files. A directory has two such passes. true:
+	 * the first pass, which deletes only files that must be deleted before
+	 * all others: indexes of packs, and files for which goes_first() is
+	 * true. false: the second pass, which deletes the rest.
 	 */
 	bool is_first;
 	const char *list;
@@ -500,10 +504,10 @@ static bool is_fanout(const char *name)
 
 /*
  * Returns whether a file below "objects/" may let readers of the copy find
- * objects that are not in its generation r->g. There are three kinds of such
- * files: the list of alternates; a file of a pack that r->g lacks; and any
- * other file that r->g lacks but generations may have, for example a
- * multi-pack-index.
+ * objects that are not in r->g, the generation of the copy. There are three
+ * kinds of such files: the list of alternates; a file of a pack that r->g
+ * lacks; and any other file that r->g lacks but generations may have, for
+ * example a multi-pack-index.
  */
 static bool gives_objects(const struct visit *v, const char *path)
 {
@@ -514,10 +518,11 @@ static bool gives_objects(const struct visit *v, const char *path)
 }
 
 /*
- * Returns 1, which ends the visit, if the entry `name` of the visited directory
- * can give the copy objects that its generation r->g lacks. Such an entry is a
- * directory of loose objects, or a file for which gives_objects() is true.
- * Returns 0 if not, or ERR_NOMEM.
+ * Checks the entry `name` of the visited directory of the copy. Through some
+ * entries, readers of the copy may find objects that the generation r->g does
+ * not contain. Such an entry is a directory of loose objects, or a file for
+ * which gives_objects() is true. Returns 1 for such an entry, which ends the
+ * visit; 0 for any other entry; or ERR_NOMEM.
  */
 static int find_other(void *ctx, const char *name)
 {

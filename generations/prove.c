@@ -33,12 +33,16 @@ static int compare_head(const struct generation_place *place, uint64_t number,
 
 /*
  * Reads the store's record with the number of `known`, and checks whether it
- * belongs to the same generation as `known`. Sets *is_there to whether the
- * store has any record with this number: a record of another generation counts,
- * and so does a retired record (without its content). Returns 0 if the record
- * belongs to the same generation. Returns STORE_ABSENT if it belongs to another
- * generation, or if there is no record. Otherwise returns another
- * filestore_result or a negative error code.
+ * belongs to the same generation as `known`. The store may have a record of
+ * another generation with this number, for example after it was restored from a
+ * backup. The record may also be retired: a tombstone, which has lost most of
+ * its content but still names its parent. A retired record counts as the same
+ * generation if its parent is that of `known`. Sets *is_there to true if the
+ * store has any of these records, whichever generation it belongs to.
+ *
+ * Returns 0 if the record belongs to the same generation. Returns STORE_ABSENT
+ * if it belongs to another generation, or if there is no record. Otherwise
+ * returns another filestore_result or a negative error code.
  */
 static int compare_record(bool *is_there, const struct generation_place *place,
 			  const struct generation *known, struct error *err)

@@ -38,10 +38,11 @@
  * forking 3 ../forks/new.git
  *
  * Lines end with a newline. Ids are decimal numbers from 1 on and are never
- * reused. A path goes to the end of its line, and is absolute or relative to
- * the store's directory. The first word of a member's line is its state.
+ * reused. A path goes to the end of its line. It is absolute, or relative to
+ * the directory of the store. The first word of a member's line is its state.
  *
- * Example: a registry with one member ("r" in the directory of the store):
+ * Example: a registry with one member. Its path is ../r, so the directory "r"
+ * is beside the directory of the store:
  *
  * 00  23206769 74726561 6368206e 6574776f 726b2031 0a
  * 15  6e657874 20320a

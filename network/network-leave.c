@@ -16,9 +16,11 @@
 
 /*
  * Content of the .keep file of the pack with all objects of a member that
- * leaves. Without this file, a repack of the member that began before the
- * member left could remove the pack: the repack still knows the alternate, and
- * leaves out objects that the store has.
+ * leaves. Without the .keep file, a repack of the member could remove this
+ * pack, if the repack began before the member left. Such a repack still knows
+ * the shared store of the network as an alternate, and leaves out objects that
+ * the shared store has. So its new pack lacks these objects, but the member
+ * will no longer be able to read them from the shared store.
  */
 #define KEEP_TEXT "git network leave\n"
 

@@ -63,7 +63,8 @@ int repo_shallow_stamp_take(struct repo_shallow_stamp *stamp,
  *
  * `since` is the stamp of the file before the caller read the refs with which
  * `keeps` decides. If another process has replaced the file since then, nothing
- * is removed: this process may be about to make a ref that needs the ids.
+ * is removed. The reason: the other process may be about to make a ref that
+ * needs the ids of the new file.
  *
  * Returns 0, ERR_DENIED if another process holds the lock, or another negative
  * error code.

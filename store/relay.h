@@ -12,8 +12,9 @@
  *	                <--------------  its answer
  *	(further questions, one after the other)
  *
- * store_relay_open() makes a store that asks the relay. The relay sends reads,
- * and puts of files of up to RELAY_FILE_MAX bytes. Everything else goes to a
+ * store_relay_open() makes a store that asks the relay. Two kinds of requests
+ * to this store go through the relay: requests that read, and requests that put
+ * (write) a file of up to RELAY_FILE_MAX bytes. All other requests go to a
  * store of the process itself, `direct`. The store `direct` is also used if
  * there is no relay, or if the relay has ended. There is one exception: if the
  * relay ends after it got a conditional put, the outcome is unknown

@@ -151,9 +151,11 @@ struct stored_gather {
 	const struct generation_place *place;
 	const struct generation *g;
 	/*
-	 * needed[i]: file i of *g is needed. A needed side bundle
-	 * (stored/side.h) is downloaded only if this saves requests; it is not
-	 * added to the cache.
+	 * needed[i] is true if file i of *g is needed. If file i is the side
+	 * bundle (one file with the content of small files, stored/side.h),
+	 * true means that the bundle may be downloaded in place of these small
+	 * files. This is done only if it saves requests. The bundle itself is
+	 * not added to the cache, only the small files in it.
 	 */
 	const bool *needed;
 	/*

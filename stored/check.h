@@ -52,9 +52,11 @@ int stored_check_run(struct stored_check_report *report,
 /* ---- check-objects.c */
 
 /*
- * Checks the packs, their side files, the bitmap indexes, and the reachability
- * of the repository in `dir`, and calls how->wrong() for each problem. Returns
- * the number of problems, or a negative error code.
+ * Checks the repository in `dir`: its packs with their .idx and .rev files; the
+ * multi-pack-indexes; the bitmap indexes; the commit-graphs; the prepared
+ * answers and kept deltas of the packs; and whether all reachable objects
+ * exist. Calls how->wrong() for each problem. Returns the number of problems,
+ * or a negative error code.
  */
 int stored_check_objects(const char *dir, const struct stored_check *how,
 			 struct error *err);

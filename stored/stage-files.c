@@ -192,9 +192,9 @@ static bool wants_info(const char *from, const char *name)
 
 /*
  * Returns whether the stage (the new temporary repository) gets a copy of this
- * file from the git directory of the source. The stage gets no other file from
- * there without a change: HEAD and config are written in another way, and all
- * other files are left out.
+ * file from the git directory of the source. Only these files are copied
+ * unchanged from the top of the git directory. Other functions write the HEAD
+ * and the config of the stage. All other files at the top are left out.
  */
 static bool wants_top(const char *from, const char *name)
 {
