@@ -153,11 +153,14 @@ static size_t first_guess(const struct choosing *s, size_t most)
 
 /*
  * Returns the next density to try. A density (dense_nr, see bitmap/select.h)
- * says how many of the commits get a bitmap. The bitmaps of the density
- * `dense_nr` have `words` words, and s->spread_words words are allowed. The
- * guess is `dense_nr` times the ratio of allowed words to `words`. If `words`
- * is more than allowed, the square of the ratio is used, and the next density
- * is lower by at least a quarter.
+ * says how many of the commits get a bitmap. `dense_nr` is the density of the
+ * last trial, and `words` is the total size of its bitmaps in words. The
+ * allowed size is s->spread_words. The ratio is the allowed size divided by the
+ * size in the last trial. There are two cases:
+ * - The bitmaps were not larger than allowed (the ratio is 1 or more). Returns
+ *   `dense_nr` times the ratio.
+ * - The bitmaps were too large (the ratio is less than 1). Returns `dense_nr`
+ *   times the square of the ratio, but at most three quarters of `dense_nr`.
  */
 static size_t next_guess(const struct choosing *s, size_t dense_nr,
 			 size_t words)

@@ -60,9 +60,11 @@
  */
 #define CHOOSE_LEFT_PART 16
 /*
- * Maximum number of builds with different densities of commits that have a
- * bitmap (dense_nr in bitmap/select.h). The build of the plain selection, whose
- * commits have fixed gaps, is not counted.
+ * Maximum number of times that the bitmaps of the spread commits are built on
+ * trial. A density (dense_nr in bitmap/select.h) says how many commits get a
+ * bitmap. Each trial uses another density, and shows how many words its bitmaps
+ * take. The bitmaps of a plain selection (commits at fixed gaps) are also built
+ * once, to measure the budget. This build is not counted.
  */
 #define CHOOSE_TRIES 6
 /*

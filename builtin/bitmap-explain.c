@@ -98,8 +98,10 @@ static int add_ids(struct explain *e, struct walk_tips *tips,
 }
 
 /*
- * Parse the fetch that the argument gives: --request=<description>, or
- * --record, which reads a record of the log of requests from standard input.
+ * Parse the description of a fetch request. The argument `arg` is one of two
+ * options. --request=<description> has the description itself. --record: read
+ * the description from standard input, as a record of the log of requests.
+ * Resolve the wants and haves of the request.
  */
 static int load_repeat(struct explain *e, const char *arg)
 {

@@ -11,9 +11,11 @@
 #include "config/config.h"
 
 /*
- * Returns which variables the command argv[0] (with the subcommand argv[1])
- * must check: the groups of variables that stock Git's command checks, for
- * config_check(). 0: none. `argv` ends with NULL.
+ * Returns a bit mask of groups of configuration variables, for config_check().
+ * These are the groups whose values stock Git checks when it starts the same
+ * command, so that a wrong value is an error. argv[0] is the name of the
+ * command. The first of the other arguments that does not begin with "-" is its
+ * subcommand, if it has one. 0: no variable is checked. `argv` ends with NULL.
  */
 unsigned config_check_groups(const char *const *argv);
 

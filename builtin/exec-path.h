@@ -70,22 +70,26 @@ void exec_record_release(struct exec_record *r);
 bool exec_record_is_current(const struct exec_record *r, const char *stock);
 
 /*
- * Find the exec-path directory that was made for the stock Git at path `stock`,
- * and append its path to *out. This directory has links to the commands of that
- * Git. `ours` is our main exec-path directory. The result is `ours` or a
- * directory below `ours`. Costs a few system calls and starts no process.
- * Returns 0, ERR_MISSING if there is no such directory, or ERR_NOMEM.
+ * Find the exec-path directory of ours that was made for one stock Git, and
+ * append its path to *out. `stock` is the path of the program of this stock
+ * Git. The directory has symbolic links to the commands of this stock Git.
+ * `ours` is our main exec-path directory. The result is `ours` or a directory
+ * below `ours`. Costs a few system calls and starts no process. Returns 0,
+ * ERR_MISSING if there is no such directory, or ERR_NOMEM.
  */
 int exec_path_find(struct buf *out, const char *ours, const char *stock,
 		   struct error *err);
 
 /*
- * Make an exec-path directory with links to the commands of the stock Git at
- * path `stock`, and append the path of the directory to *out. The new directory
- * is below `ours`, our main exec-path directory. `links` is the exec path of
- * stock Git: the directory that has these commands. `version` is the version of
- * stock Git. An older directory for this stock Git is replaced. Returns 0 or a
- * negative error code.
+ * Make an exec-path directory of ours for one stock Git, and append the path of
+ * the new directory to *out. The new directory has symbolic links to the
+ * commands of stock Git. It replaces an older directory for the same stock Git.
+ * Returns 0 or a negative error code.
+ * - ours: our main exec-path directory. The new directory is below it.
+ * - stock: the path of the program of stock Git, such as /usr/bin/git.
+ * - links: the exec path of stock Git, such as /usr/lib/git-core. The new
+ *   symbolic links point to the commands in this directory.
+ * - version: the version of stock Git.
  */
 int exec_path_make(struct buf *out, const char *ours, const char *stock,
 		   const char *links, const char *version, struct error *err);

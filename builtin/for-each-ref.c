@@ -109,7 +109,9 @@ static int print(struct for_each_ref *f, struct ref_atom_subject *subject)
 /*
  * Add a ref to f->items, to be sorted later. A ref whose fields cannot be read
  * is added, too, and the following refs are still read. choose_error() needs
- * all refs, because stock Git's error depends on the order of comparisons.
+ * all refs: stock Git reads the fields of a ref when its sort first compares
+ * this ref. So the order of the comparisons in the sort decides which
+ * unreadable ref stock Git reports.
  */
 static int keep(struct for_each_ref *f, const struct ref *ref,
 		struct ref_atom_subject *subject)

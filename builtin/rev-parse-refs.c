@@ -43,9 +43,10 @@ static int show_ref(void *ctx, const struct ref *ref)
 }
 
 /*
- * Handle a broken ref. If its name or its value is invalid, print the ref like
- * a revision. If its object is missing, print an error. Skip a dangling
- * symbolic ref.
+ * Handle a broken ref. If its name or its value is invalid, print the ref with
+ * rev_parse_show_broken(): usually as if it were a revision whose id is all
+ * zeros. If its object is missing, print an error. Skip a dangling symbolic
+ * ref.
  */
 static int show_broken(void *ctx, const char *name, enum refs_flaw flaw)
 {

@@ -86,9 +86,13 @@ struct rev_args {
 	 */
 	struct buf *input;
 	/*
-	 * true: a child process of stock Git resolves the names that only stock
-	 * Git can resolve. Set while lines of standard input are read, because
-	 * stock Git could not read these lines again.
+	 * true: a child process of stock Git resolves each name that only stock
+	 * Git can resolve. false: such a name is ERR_UNSUPPORTED, and the
+	 * caller runs stock Git in place of the whole command.
+	 *
+	 * Set while lines of standard input are read and not kept (`input` is
+	 * NULL). Stock Git cannot run in place of the command in this case,
+	 * because the lines that we have read are gone from standard input.
 	 */
 	bool asks_stock;
 	/*

@@ -82,9 +82,14 @@ struct commit_graph_chain {
 	/* checksum of the new layer */
 	const struct oid *checksum;
 	/*
-	 * Layers that the new chain does not have are removed if they were last
-	 * changed at or before this time, in seconds since 1970. If a layer was
-	 * in the old chain, its time of last change is first set to now.
+	 * Seconds since 1970. Files of layers that the new chain does not have
+	 * are removed if their modification time is this time or earlier.
+	 *
+	 * If such a layer was still in the old chain, its modification time is
+	 * first set to now. The reason: another process may have read the old
+	 * chain, and may be about to open the layer. Unless `expiry` is now or
+	 * later, the layer thus stays for a while, and a later write of the
+	 * chain removes it.
 	 */
 	int64_t expiry;
 };

@@ -58,9 +58,10 @@ struct pack_source {
 
 /*
  * Callbacks that answer queries about the repository. Each may be NULL. Any
- * thread of the indexer may call them, and several threads may call them at the
- * same time. Only calls of `base` never overlap. `thread_nr` < threads is the
- * number of the calling thread, so that each thread can have its own reader.
+ * thread of the indexer may call them. Several threads may call them at the
+ * same time, with one exception: a call of `base` begins only after the call of
+ * `base` before it has returned. `thread_nr` < threads is the number of the
+ * calling thread, so that each thread can have its own reader.
  */
 struct pack_indexer_hooks {
 	/*

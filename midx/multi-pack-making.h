@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The steps that make a bitmap index from tips. Three files share this state:
+ * The steps that make a bitmap index from tips. Three files contain the steps,
+ * and share the state in struct making:
  *
  *   multi-pack-bitmap.c  makes and writes an index of one multi-pack-index
  *   multi-pack-layer.c   makes the index of a new layer, or of merged layers

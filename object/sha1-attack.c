@@ -60,14 +60,21 @@ void sha1_attack_sample(struct sha1_batch *batch, unsigned lane)
 	columns[(bit) < SHA1_LOW_NR ? (bit)                                    \
 				    : (bit)-SHA1_HIGH_FIRST + SHA1_LOW_NR]
 /*
- * A column has one bit (for example bit 4) of each message word from word
- * SHA1_COLUMN_FIRST on. A condition compares such a bit of message word K+at
- * with a bit of another word. K is the position of an attack's disturbance
- * vector (object/sha1-vectors.h), and is SHA1_K_FIRST or more.
+ * A column is a number of 32 bits. Its bit j is one bit (for example bit 4) of
+ * message word SHA1_COLUMN_FIRST + j.
  *
- * MOVED() shifts a column to the right by DISTANCE(at) bits, or to the left if
- * this number is negative. After the shift, bit i of the column is the bit of
- * word K+at for K = SHA1_K_FIRST + i.
+ * A block that was made by an attack with a disturbance vector meets all
+ * conditions of this vector (object/sha1-vectors.h). K is the position of the
+ * vector, and is SHA1_K_FIRST or more. Each condition says that two bits of the
+ * block's message words are equal, or that they differ. A condition names the
+ * words relative to K: `at` is such a relative number, and stands for word
+ * K+at.
+ *
+ * COMPARE() checks one condition for all K at the same time. For this, bit i of
+ * both columns must belong to the same K, which is SHA1_K_FIRST + i. So MOVED()
+ * shifts a column to the right by DISTANCE(at) bits, or to the left if this
+ * number is negative. After the shift, bit i of the column is the bit of word
+ * K+at for this K.
  */
 #define DISTANCE(at) (SHA1_K_FIRST + (at)-SHA1_COLUMN_FIRST)
 #define MOVED(at, bit)                                                         \

@@ -23,8 +23,9 @@ int find_boundary_collect(struct found *f, struct error *err);
 
 /*
  * Collect the objects in the trees of the boundary commits, for a list of
- * objects that a walk has found. Reads only trees that can share objects or
- * delta bases with the listed objects. Returns 0 or a negative error code.
+ * objects that a walk has found. Reads only boundary trees that may contain one
+ * of two things: objects that are in the list although the receiver has them,
+ * or delta bases for objects in the list. Returns 0 or a negative error code.
  */
 int find_boundary_collect_near(struct found *f, const struct walk_tips *wants,
 			       struct error *err);

@@ -48,9 +48,17 @@ struct tagging {
 	struct oidmap few;
 	/*
 	 * Indexed by bit_pos: tags in the bitmap index for which no ref was
-	 * visited yet. If some are left when all refs were visited, the tags in
-	 * `unread` are read. The set has no memory if `unread` is not used:
-	 * each tag is then read when it is visited.
+	 * visited yet.
+	 *
+	 * If the set is empty when all refs were visited, every tag in the
+	 * bitmap index has a ref. Then each tag between a sent tag and its
+	 * final target was found by its own ref, and no tag must be read. If
+	 * the set is not empty, a tag without a ref may be between a sent tag
+	 * and its final target. Only reading the sent tags shows this. So the
+	 * tags in `unread` are then read.
+	 *
+	 * In some cases `unread` is not used: each tag is read when its ref is
+	 * visited. The set then has no memory.
 	 */
 	struct bitset unnamed;
 	/*
@@ -261,9 +269,12 @@ static int send_chain(struct tagging *t, const struct oid *tag)
 }
 
 /*
- * Send a tag of the bitmap index without reading the tag now. Do nothing if the
- * tag is already among the objects to send: it is wanted, or another ref has
- * named it. Returns 0 or ERR_NOMEM.
+ * Add a tag to the objects to send, without reading the tag object now. The tag
+ * has the bit `bit` in the bitmap index. The id of the tag is put into
+ * t->unread, and read_unread() reads the tag later if this is necessary. Do
+ * nothing if the tag is already among the objects to send: it is wanted, or
+ * another ref has named it. Do nothing either if the final target of the tag is
+ * not sent. Returns 0 or ERR_NOMEM.
  */
 static int defer(struct tagging *t, const struct packing_tag *tag, uint32_t bit)
 {
@@ -339,8 +350,8 @@ static int visit(struct tagging *t)
 
 /*
  * Read the tags in `unread`. If such a tag points to another tag, send the
- * other tag too. Do nothing if each tag of the bitmap index is named by a ref:
- * all tags were then visited already.
+ * other tag too. Do nothing if each tag in the bitmap index is named by a ref:
+ * each of these other tags was then found by its own ref.
  */
 static int read_unread(struct tagging *t)
 {

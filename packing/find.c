@@ -115,12 +115,14 @@ static void drop_uninteresting(struct found *f)
 }
 
 /*
- * found->uninteresting is the set of objects that the receiver should have. If
- * the request has a filter, the receiver's earlier requests may have had a
- * filter, too. So the receiver may lack some of these objects. In this case,
- * reduce the set to the objects in found->boundary_objects. If the filter
- * leaves out objects of some type, for example blobs, this list has no objects
- * of this type. So the receiver has all objects of the list.
+ * found->uninteresting is the set of objects that the receiver has if its
+ * earlier requests had no filter. If this request has a filter, earlier
+ * requests probably had the same filter. So the receiver may lack objects that
+ * this filter leaves out. In this case, reduce the set to the objects in the
+ * list found->boundary_objects. If this filter may leave out objects of a type,
+ * for example blobs, the list has no objects of this type (find_has_entries()).
+ * So earlier requests with the same filter have sent all objects in the list,
+ * and the receiver has them.
  */
 static void forget_undecided(struct found *f)
 {

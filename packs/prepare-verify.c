@@ -160,12 +160,13 @@ static int verify_tree(const struct preparing *p,
 
 /*
  * Finds the objects of a request, and compares them with `objects`, the objects
- * of the prepared answer. Returns 1 if they are the same, 0 if not, or a
- * negative error code.
+ * of the prepared answer. Returns 1 if they are the same or cannot be compared,
+ * 0 if they differ, or a negative error code.
  *
- * Exception: if the request is a clone with full history, and the repository
- * has become shallow, the objects are not compared. The repository no longer
- * has the history with which the answer was made. In this case the result is 1.
+ * The objects cannot be compared in one case: the request is a clone with full
+ * history, and the repository has become shallow since the answer was made. The
+ * repository then no longer has the history with which the answer was made.
+ * Nothing shows that the answer is wrong, so it is not reported as wrong.
  */
 static int verify_found(const struct preparing *p,
 			const struct preparation *item,

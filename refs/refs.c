@@ -384,9 +384,9 @@ struct visit {
 	/* true: this visit ignores GIT_REF_PARANOIA (see refs_each()) */
 	bool has_no_salvage;
 	/*
-	 * Set if GIT_REF_PARANOIA is false: the object database. Refs to
-	 * objects that it lacks are left out. NULL: the visit does not look for
-	 * objects.
+	 * Set if GIT_REF_PARANOIA is false, and in a strict visit also after
+	 * refs_leave_out_broken(): the object database. Refs to objects that it
+	 * lacks are left out. NULL: the visit does not look for objects.
 	 */
 	struct odb *salvaged;
 	struct error *warning;
@@ -464,10 +464,14 @@ static int next_record(struct visit *v, struct refs_record *record,
 }
 
 /*
- * Handles a broken ref. A strict visit returns ERR_CORRUPT. Any other visit
- * leaves the ref out: calls v->broken, or sets v->warning if there is no such
- * callback. If GIT_REF_PARANOIA is false, a strict visit leaves the ref out,
- * too, and v->broken is not called.
+ * Handles a broken ref. There are three cases:
+ * - v->salvaged is set, for example because GIT_REF_PARANOIA is false. Both
+ *   strict and other visits then leave the ref out. v->broken is not called. If
+ *   there is no callback v->broken, v->warning is set. Returns 0.
+ * - Otherwise, a strict visit returns ERR_CORRUPT.
+ * - Any other visit leaves the ref out. It calls v->broken and returns the
+ *   result of the call. If there is no callback v->broken, it sets v->warning
+ *   and returns 0.
  */
 static int pass_over(const struct visit *v, const char *name,
 		     enum refs_flaw flaw, struct error *err)

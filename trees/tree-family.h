@@ -61,10 +61,13 @@ struct tree_families {
 	 */
 	uint32_t *next;
 	/*
-	 * Owned array, indexed by tree. Of the trees that are stored as deltas
-	 * of this tree, the one that has the largest family. It is read last,
-	 * and then replaces this tree in memory. So few trees are in memory at
-	 * a time. NONE: the tree is not the base of a delta.
+	 * Owned array, indexed by tree: the heir of the tree. Each tree that is
+	 * stored as a delta of this tree has a family of its own: the tree
+	 * itself, and all trees that are deltas of it, directly or through
+	 * other deltas. The heir is the delta with the largest family. The heir
+	 * is read last among the deltas, and then replaces this tree in memory.
+	 * This limits the number of trees that are in memory at the same time.
+	 * NONE: the tree is not the base of a delta.
 	 */
 	uint32_t *heir;
 	/* owned: the trees that are heads of families */

@@ -172,8 +172,10 @@ static int look_up_some(struct commit_ahead *a, struct lane *lane,
 }
 
 /*
- * Looks up the ids of trees and parents that this thread has collected, all
- * together. Stores their obj_pos as links. Returns 0 or ERR_NOMEM.
+ * Looks up the ids in lane->ids: ids of trees and parents that this thread has
+ * collected. The ids are looked up in batches, so that the waits for memory
+ * overlap. Appends the obj_pos of each object to lane->links, and empties
+ * lane->ids. Returns 0 or ERR_NOMEM.
  */
 static int look_up(struct commit_ahead *a, struct lane *lane)
 {

@@ -87,12 +87,13 @@ struct newobj_options {
 };
 
 /*
- * Computes the new-object lists of `nr` parsed commits. Threads compare the
- * commits in the order of their dates. The order of the array does not matter.
- * The result does not depend on the number of threads. Exception: with
- * union_only, the list of a single commit may depend on this number, but the
- * union of all lists does not. *set must be initialised; release it in any
- * case. Returns 0 or a negative error code.
+ * Computes the new-object lists of `nr` parsed commits, on several threads. For
+ * each commit, a thread compares the trees of the commit with those of its
+ * parents. The threads take the commits in the order of their dates, whatever
+ * the order of the array is. With union_only, the list of a single commit may
+ * depend on the number of threads, but the union of all lists does not. Without
+ * union_only, no list depends on the number of threads. *set must be
+ * initialised; release it in any case. Returns 0 or a negative error code.
  */
 int newobj_compute(struct newobj_set *set, struct history *h,
 		   const uint32_t *commits, size_t nr,

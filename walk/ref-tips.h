@@ -19,8 +19,9 @@
  * too: a repack must not lose the object that the ref may have named. If HEAD
  * and another ref are bad, the message names the other ref. After
  * refs_leave_out_broken(), three kinds of refs are left out without an error:
- * broken refs, refs to missing objects, and refs to damaged objects. A tag of a
- * damaged object is always an error.
+ * broken refs; refs to missing objects, or to tags whose target is missing; and
+ * refs to damaged objects. But even then, a ref to an intact tag object whose
+ * target is damaged is an error.
  */
 int ref_tips_add(struct walk *w, struct walk_tips *tips, struct refs *refs,
 		 const char *prefix, struct error *err);

@@ -73,9 +73,12 @@ struct refview {
 	/* number of refs that were read through this view */
 	uint64_t looked_at;
 	/*
-	 * Owned: full names of directories whose refs are not listed, because
-	 * the rules hide all of them or have an empty pattern. Each name has a
-	 * slash at the end. Sorted. NULL after the last one.
+	 * Owned: full names of directories whose refs are not listed. The
+	 * reason is one of these: a hide rule matches all refs below the
+	 * directory, and no later rule shows some of them again; or the
+	 * directory is that of the namespace, and the pattern of a hide rule is
+	 * empty (skips_namespace() in refview.c has the details). Each name has
+	 * a slash at the end. Sorted. NULL after the last one.
 	 */
 	char **skips;
 	/*
