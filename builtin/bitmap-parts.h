@@ -47,8 +47,9 @@ void bitmap_place_close(struct bitmap_place *place);
 /* ---- bitmap-repeat.c */
 
 /*
- * A fetch that is repeated: its description from the log of requests, and the
- * request parsed from it.
+ * A fetch from the log of requests, which git bitmap repeats to show how it is
+ * answered. The struct has its description in the log, and the request parsed
+ * from it.
  */
 struct bitmap_repeat {
 	struct buf text; /* owned */
@@ -72,8 +73,9 @@ void bitmap_repeat_release(struct bitmap_repeat *r);
 bool bitmap_repeat_is_empty(const struct bitmap_repeat *r);
 
 /*
- * Makes the pack of a repeated fetch, drops its bytes, and prints how the pack
- * was made. Returns 0 or a negative error code.
+ * Repeats the fetch whose description was read from the log of requests: makes
+ * the pack that answers it. Drops the bytes of the pack, and prints how the
+ * pack was made. Returns 0 or a negative error code.
  */
 int bitmap_repeat_pack(const struct bitmap_repeat *r,
 		       struct bitmap_place *place, const struct filter *filter,

@@ -439,10 +439,12 @@ static int find_stale(struct decision *d)
 }
 
 /*
- * Decides whether each line is dropped, from the verdicts about its two ids.
- * With --rewrite, the old id of a line becomes the new id of the last kept line
- * before it. So the verdict about that new id then replaces the verdict about
- * the old id.
+ * Decides whether each line is dropped, from the verdicts about its old id and
+ * its new id. With --rewrite, the old id of a line is replaced by the new id of
+ * an earlier line: the last line before it that is kept. So with --rewrite, the
+ * verdict about the new id of that earlier line is used in place of the verdict
+ * about the old id of this line. The first line has no earlier line, and only
+ * the verdict about its new id is used.
  */
 static void drop_by_verdicts(struct decision *d)
 {

@@ -64,9 +64,10 @@ static int append_date(struct buf *out, struct error *err)
 }
 
 /*
- * Returns the value of the environment variable `variable` if it is set.
- * Otherwise returns the configured value of own_key, or of user_key if own_key
- * is not set or empty.
+ * Returns the value of the environment variable `variable` if it is set, even
+ * if it is empty. Otherwise returns the configured value of `own_key`, such as
+ * author.name. If this value is missing or is the empty string, returns the
+ * configured value of `user_key`, such as user.name.
  */
 static const char *setting(const struct config *config, const char *variable,
 			   const char *own_key, const char *user_key)

@@ -156,15 +156,16 @@ static void drop_base(struct generation *base)
  * Called before the relay makes a record after *base. The relay is the process
  * that makes the records of all pushes to this machine. `seen` is the number of
  * a generation that the pushing process has found in the store. If *base is
- * older than `seen`, replaces *base by the newest generation that is recorded
- * in the copy.
+ * older than `seen`, replaces *base by the newest generation that the files of
+ * the node's local copy of the repository name (load_base()).
  *
  * If *base is newer than `seen`, the pushing process has not found *base in the
- * store. This relay has made *base earlier, or has read it from the copy. If
- * the store was restored from a backup since then, it may have lost *base. So
- * if *base is newer than `seen`, asks the store whether it has *base. Does not
- * ask if the store was known to have *base less than PROOF_NS ago. If the store
- * has lost *base, *base is zeroed. Returns 0 or a negative error code.
+ * store. This relay has made *base earlier, or has read it from the local copy.
+ * If the store was restored from a backup since then, it may have lost *base.
+ * So if *base is newer than `seen`, asks the store whether it has *base. But if
+ * there is a proof that the store has *base, and this proof is less than
+ * PROOF_NS old, does not ask again. If the store has lost *base, *base is
+ * zeroed. Returns 0 or a negative error code.
  */
 static int renew(void *ctx, struct generation *base, uint64_t seen,
 		 struct error *err)

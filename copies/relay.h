@@ -73,8 +73,11 @@ void stored_relay_close(struct stored_relay *relay);
 
 /*
  * Inside the relay of a node: makes the records of pushes. Pushes to one
- * repository that wait at the same time get one record. While the copy is
- * advanced to this record, the relay may already make the next record.
+ * repository that wait at the same time get one record. After making the
+ * record, the relay advances the node's local copy of the repository to it. At
+ * the same time, the relay may already make the next record. The hint is a file
+ * in the store: it has the number of a recent record, at which a search for the
+ * newest record can start.
  *
  *	process                             relay
  *	writes its files

@@ -120,10 +120,13 @@ int daemon_admit_send(void *ctx, const struct odb *odb,
 
 /*
  * Called before each wait for the client (`begins` is true) and after it
- * (false), see struct sys_patience. During the wait, the request gives its
- * tokens back. A call by another thread, such as the one that sends
- * keep-alives, has no effect: while that thread waits, the pack is still being
- * made, and this work needs the tokens. `ctx` is a struct daemon_admit.
+ * (false), see struct sys_patience. An expensive request holds tokens while it
+ * works. A token is the permission for one thread to work on an expensive
+ * request (admission/admission.h). During the wait, the request gives its
+ * tokens back, so that other requests can work. A call has no effect if another
+ * thread than that of the request makes it, for example the thread that sends
+ * keep-alives. While such a thread waits, the pack is still being made, and
+ * this work needs the tokens. `ctx` is a struct daemon_admit.
  */
 void daemon_admit_rest(void *ctx, bool begins);
 

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Garbage collection, in this order:
+ * Garbage collection. A generation is live if it is the newest, or if its
+ * successor is younger than the grace period. To retire a record is to replace
+ * it by a nearly empty record. The order of the steps is this:
  *
  *	1. ask the store for its time
  *	2. find the newest record, and read down to the first retired record
- *	3. retire the records that are not live, the oldest first
- *	4. list the files, and delete the old ones that no live record names
- *	5. if step 3 has failed, for example because the store is full, do the
- *	   rest of it
+ *	3. retire the records of generations that are not live, the oldest first
+ *	4. list the files, and delete those that are older than the grace period
+ *	   and that no live generation names
+ *	5. if step 3 has failed, for example because the store was full, retire
+ *	   the remaining records now: step 4 may have made room in the store
  *
- * Step 1 must be before step 2. The record that names a file is made soon after
- * the file. So a file that is old at the time of step 1 has its record already
- * when step 2 reads the records, or never gets one. Step 3 retires the oldest
- * record first, so all records below a retired one are retired, too.
+ * Step 1 must be before step 2. The reason: the record that names a file is
+ * made soon after the file. If a file is older than the grace period at the
+ * time of step 1, it has its record already when step 2 reads the records, or
+ * it never gets one. So step 4 deletes no file that a later record names.
+ *
+ * Step 3 retires the oldest record first, so all records below a retired one
+ * are retired, too. So step 2 may stop at the first retired record.
  */
 #include <string.h>
 

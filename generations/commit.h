@@ -32,10 +32,11 @@ int commit_start(struct commit_member *m, const struct generation_place *place,
 		 const struct generation_change *change, struct error *err);
 
 /*
- * Writes the files of a change. If `hint` is not 0, also writes this number
- * into the hint, the file that tells a search for the newest record where to
- * start. The record `hint` must exist. For a change without files, writes
- * nothing. Returns 0, GENERATION_STORE_DOWN, or a negative error code.
+ * Writes the files of a change. If the change has files and `hint` is not 0,
+ * also writes the number `hint` into the hint, a small file that tells a search
+ * for the newest record where to start. The record with this number must exist.
+ * If the change has no files, writes nothing, not even the hint. Returns 0,
+ * GENERATION_STORE_DOWN, or a negative error code.
  */
 int commit_upload(const struct generation_change *change,
 		  const struct generation_session *session,

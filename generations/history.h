@@ -421,13 +421,13 @@ int generation_change_check_ref(const struct generation *g,
 				size_t nr, struct error *err);
 
 /*
- * Finds out whether a record with the files that this session has uploaded was
- * made. A caller needs this if another process had to make the record, and has
- * ended without telling the result. `at_least` is the number of a record that
- * exists. Returns GENERATION_COMMITTED if the newest generation has a file of
- * the session. Otherwise returns GENERATION_UNKNOWN, because the record may
- * still be created. For a session without files, always returns
- * GENERATION_UNKNOWN.
+ * Finds out whether some process has made a record that names the files of this
+ * session. The session has uploaded these files. A caller needs this if another
+ * process had to make the record, and has ended without telling the result.
+ * `at_least` is the number of a record that exists. Returns
+ * GENERATION_COMMITTED if the newest generation has a file of the session.
+ * Otherwise returns GENERATION_UNKNOWN, because the record may still be
+ * created. For a session without files, always returns GENERATION_UNKNOWN.
  */
 int generation_session_find(const struct generation_place *place,
 			    uint64_t at_least,
@@ -443,8 +443,10 @@ int generation_session_find(const struct generation_place *place,
 struct generation_group;
 
 /*
- * Returns a group, or NULL if memory runs out. `gather_ns` is how many
- * nanoseconds the first thread waits for others. `place` is borrowed.
+ * Returns a new group for the repository `place`, or NULL if memory runs out.
+ * If a thread makes a change while the group is idle, the thread waits
+ * `gather_ns` nanoseconds for changes of other threads. Then it makes one
+ * record for all of these changes. `place` is borrowed.
  */
 struct generation_group *generation_group_new(
 	const struct generation_place *place, uint64_t gather_ns);

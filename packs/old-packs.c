@@ -234,8 +234,11 @@ static bool is_redundant(const struct old_pack *pack)
 	struct sys_stat now;
 
 	/*
-	 * Keep a pack for which a .keep file was made after the listing,
-	 * because the new pack may lack the objects of the kept pack.
+	 * Keep a pack that got a .keep file after the old packs were listed.
+	 * Unless it has --pack-kept-objects, a repack leaves objects of packs
+	 * with a .keep file out of the new pack. So if the .keep file was made
+	 * before the repack looked for the objects, the new pack lacks the
+	 * objects of this pack.
 	 */
 	return !has_file(pack->base, "keep") &&
 	       !stat_idx(&now, pack->base, NULL) &&

@@ -783,8 +783,11 @@ static void handle(struct worker *w, void *ctx)
 }
 
 /*
- * Handles events. The connections of finished threads are handled first,
- * because an event may belong to one of them. Sending takes time, so it is done
+ * Handles events. Before this, takes back the connections that threads have
+ * finished with. The reason: such a thread may have told epoll to report the
+ * next bytes of its connection. An event may then belong to this connection,
+ * and the event can be handled only after the connection was taken back.
+ * Sending takes time, so events of connections that are sending are handled
  * last.
  */
 static void handle_all(struct worker *w, void *const *ready, size_t nr)

@@ -208,10 +208,13 @@ static bool in_same_dir(const char *a, const char *b)
 }
 
 /*
- * Locks a ref. If the ref that was pruned before is in the same directory, its
- * lock file is renamed: thousands of new files, each removed at once, cost much
- * more on ext4, which does not use the inode of a removed file again soon.
- * Returns 0, 1 if the ref cannot be locked, or ERR_NOMEM.
+ * Locks a ref. If the ref that was pruned before is in the same directory, no
+ * new lock file is made. In place of this, the lock file of the earlier ref is
+ * renamed, and becomes the lock file of this ref. This is much faster:
+ * otherwise, thousands of lock files would be made, and each would be removed
+ * immediately afterwards. This costs much on ext4, which does not use the inode
+ * of a removed file again soon. Returns 0, 1 if the ref cannot be locked, or
+ * ERR_NOMEM.
  */
 static int lock(struct packer *p, const char *name, struct error *err)
 {

@@ -89,8 +89,10 @@ static int check_record(struct checker *k, const char *prefix,
 }
 
 /*
- * Checks the targets of symbolic refs. HEAD is often the only symbolic ref, so
- * only the records between the first and the last symbolic ref are read.
+ * Checks the targets of symbolic refs. The verification of the tables has noted
+ * the names of the first and the last symbolic ref (k->symbolic). Only the
+ * records from the first to the last name are read. This saves much time,
+ * because HEAD is often the only symbolic ref: then only one record is read.
  * Returns 0 or a negative error code.
  */
 static int check_records(struct checker *k, const struct reftable_stack *stack,

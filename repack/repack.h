@@ -25,11 +25,12 @@
  * How unreachable objects are handled. Without -d, no pack is removed, and only
  * REPACK_CRUFT has an effect.
  *
- * With -d and a filter, no packed object is lost. When a pack is removed, the
- * values below decide which of its unreachable objects are made loose or put
- * into the new pack or a cruft pack. Without a filter, the other unreachable
- * objects of the pack are lost. With a filter, they are put into the packs of
- * objects that do not pass the filter.
+ * With -d, old packs are removed. First, the values below decide which
+ * unreachable objects of a removed pack are kept: they are made loose, or are
+ * put into the new pack or a cruft pack. The rest of the unreachable objects
+ * depends on the filter. Without a filter, these objects are lost. With a
+ * filter, they are put into the packs of objects that do not pass the filter.
+ * So with a filter, no packed object is lost.
  */
 enum repack_unreachable {
 	/* -a: unreachable objects are removed with their packs */

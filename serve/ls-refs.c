@@ -315,9 +315,11 @@ static int write_refs(struct listing *l)
 		ret = write_head(l);
 	/*
 	 * is_mixed says that a line depends on a ref outside of the cached
-	 * refs, so that the lines of this listing are not kept for other
-	 * requests. The line of HEAD, which was just written, is never kept. So
-	 * it must not count: clear is_mixed before the other lines are written.
+	 * refs. If it is set after the lines of refs were written, these lines
+	 * are not kept for other requests. The line of HEAD, which was just
+	 * written, may have set it. But only the lines after that of HEAD are
+	 * kept, and they do not depend on it. So clear is_mixed before they are
+	 * written.
 	 */
 	l->is_mixed = false;
 	if (!ret)

@@ -272,8 +272,12 @@ static int confirm_absent(struct s3 *s3, const char *name, struct error *err)
 	client_answer_init(&answer);
 	ret = s3_send(s3, &answer, &call, err);
 	/*
-	 * The file exists now, so it was written after the HEAD request. The
-	 * answer to that request was right: the file was absent.
+	 * If the GET did not get the status 404, the file exists now. The HEAD
+	 * request before it had the status 404, so the file was absent then,
+	 * and was written after the HEAD request. The result of the HEAD is
+	 * still right, so return STORE_ABSENT. If the GET got the status 404,
+	 * s3_fail() reads in the body whether the file or the bucket is
+	 * missing.
 	 */
 	if (!ret)
 		ret = answer.status == 404 ? s3_fail(&call, &answer, err)

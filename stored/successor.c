@@ -143,7 +143,10 @@ static int list_files(struct making *m)
 }
 
 /*
- * Adds a side bundle of the small files. The record lists the bundle after the
+ * Adds a side bundle to the files of the new generation. A side bundle
+ * (stored/side.h) is one file with the content of the generation's small files,
+ * such as .idx files and refs. With a side bundle, a reader needs one request
+ * in place of one for each small file. The record lists the bundle after the
  * files that it contains. Does nothing if stored_side_write() writes no bundle.
  * Returns 0 or a negative error code.
  */
