@@ -133,8 +133,10 @@ int pseudo_fill_run(struct pseudo_fill *pf, struct bitset *reached,
 	size_t before;
 
 	/*
-	 * ORing a pseudo-merge may add commits that other candidates lacked. So
-	 * all candidates are tried again until none can be used.
+	 * A candidate can be used only if `reached` has all of its commits.
+	 * ORing the bitmap of one pseudo-merge into `reached` may add commits
+	 * that `reached` lacked for another candidate. So all candidates are
+	 * tried again until none can be used.
 	 */
 	do {
 		size_t left = 0;

@@ -27,9 +27,11 @@
 
 /*
  * While the cost of a walk is unknown, the search for bitmaps walks only a
- * limited number of commits from the haves. This number is a fraction of the
- * number of commits that the next step walks for the wants: normally 1 /
- * LOOK_RATIO_LEAST, but 1 / LOOK_RATIO_MOST if bitmaps are probably near.
+ * limited number of commits from the haves. The limit is a part of the number
+ * of commits that the next step walks for the wants. Normally it is this number
+ * divided by LOOK_RATIO_LEAST, which gives the smaller limit ("least"). If
+ * bitmaps are probably near, it is this number divided by LOOK_RATIO_MOST,
+ * which gives the larger limit ("most").
  */
 #define LOOK_RATIO_LEAST 4
 #define LOOK_RATIO_MOST 2

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses between the bitmap index and a walk, for requests whose answer may
- * contain a few objects that the client already has.
+ * Chooses between a query of the bitmap index and a walk. The two find somewhat
+ * different results: a walk finds fewer of the client's objects. So the choice
+ * is made only for requests for which the result need not be exact: the answer
+ * may contain a few objects that the client already has.
  *
  * Most of the cost, with or without the index, is that of comparing trees. A
  * walk compares the trees of all commits that are wanted and not uninteresting,
@@ -9,11 +11,12 @@
  * of two kinds of commits: wanted commits that no bitmap contains, and the
  * commits on the way from the haves back to the nearest commits with bitmaps.
  *
- * Walking only commits, without trees, is cheap. Such a walk shows two numbers:
- * for how many commits trees must be compared if the index is used, and for how
- * many if it is not used. So, to choose, the commits of the wants and those of
- * the haves are walked by turns until the cheaper way is known. Little of this
- * work is wasted.
+ * Walking only commits, without trees, is cheap. Such a walk from the wants and
+ * the haves counts the commits whose trees must be compared: one count for the
+ * case that the index is used, and one for the case that it is not used. To
+ * choose, the commits of the wants and those of the haves are walked by turns.
+ * The walk ends as soon as one of the two ways is known to be cheaper. Little
+ * of this work is wasted.
  *
  * If a filter omits trees and blobs, a walk reads only commits. Then measuring
  * the cost of the walk already gives the walk's result.

@@ -137,11 +137,13 @@ struct delta_window;
  * - heights: for each item, the length of the longest delta chain that is built
  *   on the item.
  * - depths: NULL in the first pass over the candidates. In later passes, an
- *   array with the depth of each item in its delta chain. If an earlier pass
- *   has made the item a delta of an earlier candidate of the same segment
- *   (struct delta_segment), the value is DELTA_WINDOW_BASE_DEPTH: this pass may
- *   still change the depth of the base. For any other item, the value is the
- *   item's depth before this pass. The window updates the array as it moves.
+ *   array with one value for each item. Usually the value is the depth of the
+ *   item in its delta chain before this pass. There is one exception: an
+ *   earlier pass has made the item a delta of an earlier candidate of the same
+ *   segment (struct delta_segment). This pass may still change the depth of
+ *   this base. So the value is the marker DELTA_WINDOW_BASE_DEPTH, which stands
+ *   for the depth of the base plus one. The window updates the array as it
+ *   moves.
  */
 struct delta_window *delta_window_new(
 	const struct packing_items *list,

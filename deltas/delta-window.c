@@ -151,8 +151,11 @@ static unsigned part_of(const struct islands *islands, uint32_t obj_pos)
 }
 
 /*
- * Returns whether the tip island and the layers allow objects of the part
- * `base` as bases of objects of the part `target`.
+ * Returns whether objects of one part of the window (PART_NR) may be bases of
+ * objects of another part. A part number is 2 * layer, plus 1 if the objects
+ * are not in the tip island. There are two rules: a base must not be in a later
+ * layer than its delta; and if the delta is in the tip island, its base must be
+ * in it, too.
  */
 static bool may_be_base(unsigned base, unsigned target)
 {

@@ -217,9 +217,11 @@ static inline const uint8_t *tree_name_end(const uint8_t *p,
 #endif
 
 /*
- * Takes the octal mode of a tree entry and the space after it. Returns the
- * start of the name, or NULL if the mode is malformed or its space is not
- * before `last`.
+ * Takes the octal mode of a tree entry and the space after it. `last` is the
+ * last position at which the id of the entry can begin: the end of the tree
+ * minus the length of an id. The mode, the space, the name and its NUL must be
+ * before this position. Returns the start of the name. Returns NULL if the mode
+ * is malformed, or if there is no space after it before `last`.
  */
 static inline const uint8_t *tree_take_mode(const uint8_t *p,
 					    const uint8_t *last, uint32_t *mode)

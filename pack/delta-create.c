@@ -40,11 +40,11 @@ enum {
 	 */
 	DIAGONAL_MIN = 8,
 	/*
-	 * After a copy ends, the search tries to continue the same copy after
-	 * some bytes that differ: it compares target bytes with the base bytes
-	 * at the same difference between base offset and target position. The
-	 * search tries this for this number of target bytes after the end of
-	 * the copy.
+	 * A copy ends at target bytes that differ from the base. Often only few
+	 * bytes differ, and the target then continues like the base. So, after
+	 * a copy ends, the search looks for a match on the same diagonal: base
+	 * offset minus target position is the same as in the copy. The search
+	 * does this for this number of target bytes after the end of the copy.
 	 */
 	DIAGONAL_REACH = 256,
 	/* length of the longest copy that a later match may replace */

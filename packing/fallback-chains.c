@@ -169,11 +169,14 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 }
 
 /*
- * Find a delta base for pair->item. The base is one of these:
- * - the item of the object `obj_pos`;
- * - the item that took the object's place as a base (c->heirs);
- * - the object itself, if it is no item and is_base() allows it. pair->base is
- *   then PACKING_NO_ITEM, otherwise the number of the item.
+ * Find a delta base for pair->item. `obj_pos` is an object in the stored delta
+ * chain of this item. The base is the first of these that exists:
+ * - the item of this object, if the object is an item;
+ * - the item that c->heirs has in place of this object, if the object is not
+ *   sent. struct chains says which items replace an object;
+ * - the object itself, if is_base() allows this (for example because the
+ *   receiver has the object). pair->base is then PACKING_NO_ITEM. In the other
+ *   two cases, pair->base is the number of the item.
  *
  * Returns false if there is no base.
  */

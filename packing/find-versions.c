@@ -353,14 +353,18 @@ static bool needs_base(struct candidate *c, struct versions *v)
 }
 
 /*
- * `old_pos` is an object in the tree of a commit that the receiver has. The
- * receiver may still lack the object, if its repository was filtered. Returns
- * whether the receiver certainly has the object.
+ * `old_pos` is an object in the tree of a commit that the receiver has. If
+ * earlier requests of the receiver had a filter, the receiver may lack the
+ * object. Returns whether the receiver certainly has the object. May add the
+ * object to found->packed_uninteresting.
  *
- * If a bitmap query has found the objects, and the filter of the request omits
- * no object of this type, the receiver has the object. The query may not have
- * found this out. So the object is added to found->packed_uninteresting, the
- * set of objects that the receiver has.
+ * There are two cases:
+ * - A bitmap query has found the objects to send, and the filter of the request
+ *   omits no object of this type. The receiver then has the object. But the
+ *   query need not find all objects of the receiver. So the set
+ *   found->packed_uninteresting (the receiver's objects that the query has
+ *   found) may lack the object. Therefore the object is added to this set.
+ * - Otherwise, found_is_uninteresting() decides.
  */
 static bool learn_uninteresting(struct found *f, uint32_t old_pos,
 				enum object_type type)

@@ -69,8 +69,10 @@ struct packing_tags {
 
 /*
  * Objects that the receiver can get from another place, such as a web server
- * that has packs or blobs (packfile-uris). They are not sent, and are not used
- * as delta bases.
+ * (packfile-uris). They are not sent, and are not used as delta bases. The
+ * other place offers either single objects, or whole packs, not both. Single
+ * objects: `oids` has the ids of the `nr` objects. Whole packs: `nr` is 0, and
+ * has_pack() says which packs there are.
  */
 struct packing_elsewhere {
 	const struct oid *oids;
@@ -78,12 +80,12 @@ struct packing_elsewhere {
 	/*
 	 * Returns whether the receiver can get a whole pack from another place:
 	 * the pack with this checksum, which has `len` bytes. NULL: there are
-	 * no such packs. The function is not used if `nr` is not 0: either
-	 * single objects are offered or whole packs, not both.
+	 * no such packs. The function is not called if `nr` is not 0 (single
+	 * objects are offered).
 	 *
-	 * The function is called only for contents of prepared answers
-	 * (prepared/prepared.h) that would be sent completely, and only if the
-	 * receiver reads entries of type OFS_DELTA.
+	 * The function is called only if both of these are true: the whole
+	 * content of a prepared answer (a stored response, prepared/prepared.h)
+	 * would be sent, and the receiver can read entries of type OFS_DELTA.
 	 */
 	bool (*has_pack)(void *ctx, const struct oid *checksum, uint64_t len);
 	/*

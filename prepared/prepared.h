@@ -262,11 +262,11 @@ const struct prepared_answer *prepared_find(
 	const struct prepared *p, const struct prepared_request *request);
 
 /*
- * Finds stored content that is the same part of the pack as `runs`. A run is a
- * byte range of the stored pack, and `runs` has `nr` of them. Each prepared
- * answer has two contents, one with and one without tags, and each content is a
- * list of runs. Returns the content of any answer whose runs are all equal to
- * those in `runs`, or NULL if there is none.
+ * Finds a content whose list of runs is equal to `runs`. A run is a byte range
+ * of the stored pack, and `runs` has `nr` of them. Each prepared answer has two
+ * contents, one with and one without tags, and each content is a list of runs.
+ * Returns a content of any prepared answer, or NULL if no content has the same
+ * runs.
  */
 const struct prepared_content *prepared_find_content(
 	const struct prepared *p, const struct prepared_run *runs, size_t nr);

@@ -57,9 +57,12 @@ struct tree_store *tree_store_new(struct objspace *space, size_t cache_limit,
 	s->wants_objects = wants_objects;
 	tree_builder_init(&s->builder, &s->pool, space->odb->algo);
 	/*
-	 * Trees are cached as tables of entry numbers, so the reader needs no
-	 * cache of whole objects. The reader reads a whole tree only in the
-	 * rare case that a delta cannot be applied to a table.
+	 * The reader needs no cache of whole objects, because trees are cached
+	 * in another form. Each distinct tree entry has a number in the entry
+	 * pool (trees/entry-pool.h), and a tree is cached as a table: the array
+	 * of the numbers of its entries. A delta of a tree is applied to the
+	 * table of its base, not to bytes. Only in the rare case that this is
+	 * impossible, the reader reads the whole tree.
 	 */
 	s->reader = odb_reader_new(space->odb, 0);
 	if (!s->reader || entry_pool_init(&s->pool) < 0 ||

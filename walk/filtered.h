@@ -12,7 +12,8 @@
 
 /*
  * Removes from *items the objects that do not pass the filter, except those in
- * `spared` (indexed by obj_pos). Returns 0 or a negative error code.
+ * the set `spared` (indexed by obj_pos): objects that stay in any case, see
+ * filtered_spared(). Returns 0 or a negative error code.
  */
 int filtered_items(struct walk_items *items, struct walk *w,
 		   const struct filter *filter, const struct bitset *spared,
@@ -36,13 +37,17 @@ int filtered_spared(struct bitset *set, struct walk *w,
 		    const struct walk_tips *wants, bool filter_wants,
 		    struct error *err);
 
-/* Removes an object from the set `spared`. */
+/*
+ * Removes an object from the set `spared`, which filtered_spared() has filled
+ * with objects that stay in the result even if they do not pass the filter. The
+ * filter then applies to this object.
+ */
 void filtered_unspare(struct bitset *spared, uint32_t obj_pos);
 
 /*
- * Removes the root trees of commits (commit_nr) from the set `spared`. Commits
- * that are missing or were not parsed are ignored. Returns 0 or a negative
- * error code.
+ * Removes the root trees of commits (commit_nr) from the set `spared`, so that
+ * the filter applies to these trees. Commits that are missing or were not
+ * parsed are ignored. Returns 0 or a negative error code.
  */
 int filtered_unspare_roots(struct bitset *spared, struct walk *w,
 			   const uint32_t *commits, size_t nr,
