@@ -49,9 +49,11 @@
  * is a sixteenth of the size of the bitmaps of a plain selection, which has
  * commits at fixed gaps like an index of stock Git (bitmap/select.h).
  *
- * The bitmaps of the plain selection have short XOR chains. If each XOR were
- * the smallest possible one, these bitmaps would be about a sixteenth smaller.
- * The budget is this smaller size, which is 15 sixteenths.
+ * A bitmap may be stored as an XOR with another bitmap. The bitmaps of the
+ * plain selection are built with short XOR chains, because short chains are
+ * decoded faster. If the smallest XOR were chosen for each bitmap, whatever the
+ * length of its chain, these bitmaps would be about a sixteenth smaller. The
+ * budget is this smaller size: 15 sixteenths of the real size.
  */
 #define CHOOSE_BUDGET_SIXTEENTHS 15
 /*

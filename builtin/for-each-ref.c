@@ -190,9 +190,11 @@ static int append_item(struct for_each_ref *f, const struct ref_sort_item *item)
 }
 
 /*
- * Reads all fields of the ref `item` again. Called for one ref after another
- * until a ref fails: the error of this ref is the one that stock Git reports.
- * Returns 0 or a negative error code.
+ * Reads the fields of the ref `item` that the sort keys and the format name.
+ * Called only after the fields of some ref could not be read.
+ * read_as_compared() then calls this function for one ref after another, in the
+ * order of stock Git, to find the first ref that fails. Returns 0 or a negative
+ * error code.
  */
 static int read_item(struct for_each_ref *f, const struct ref_sort_item *item)
 {

@@ -39,8 +39,9 @@ int network_place_open(struct network **out, struct builtin_env *env);
 int network_place_open_to_change(struct network **out, struct builtin_env *env);
 
 /*
- * Set up the fork network to print its warnings. Remove files that killed
- * commands left in the network's store. Returns 0 or a negative error code.
+ * Set the callback of `network` that prints warnings. Then remove files that
+ * killed commands left in the network's store. Returns 0 or a negative error
+ * code.
  */
 int network_place_recover(struct network *network, struct error *err);
 

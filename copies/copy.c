@@ -668,9 +668,10 @@ static int ask_newest(void *ctx, struct error *err)
 }
 
 /*
- * Makes the copy from *guess, the record in the hint (a file in the store that
- * can contain a copy of a recent record). The store is asked for the newest
- * record while the files are downloaded, so both take only one round trip.
+ * Makes the local copy of the repository from the record *guess. *guess was
+ * read from the hint, a file in the store that may repeat the content of a
+ * recent record. The store is asked for the newest record while the files are
+ * downloaded, so both take only one round trip.
  *
  * The question is necessary even if all files are in the cache: the store may
  * have newer records, or may have lost the record *guess. The answer has only

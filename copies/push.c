@@ -54,8 +54,9 @@ struct stored_push {
 	 */
 	uint64_t old_made;
 	/*
-	 * owned, with the paths in the elements: the files that this push has
-	 * uploaded; emptied when a record names them
+	 * Owned, with the paths in the elements: the files that this push has
+	 * uploaded. Emptied when the push has succeeded: the record of the new
+	 * generation then names these files.
 	 */
 	struct generation_upload *uploads;
 	size_t upload_nr, upload_alloc;
@@ -794,15 +795,15 @@ static void advance(struct stored_push *push, const struct generation *g)
 }
 
 /*
- * Returns whether to check that the store has the generation *made. A push of
- * this node has made this generation, and has noted its number in a file of the
- * local copy.
+ * Returns whether to check that the store still has the generation *made.
+ * Another push of this node has made *made, and has written its number to a
+ * file of the local copy (stored_copy_note_made()).
  *
  * The check is needed if two things hold:
- * - The note already had the number of this generation, or a higher one, when
- *   the present push was opened.
- * - The copy, which was brought to the newest generation of the store before
- *   the note was read, had an older generation than *made.
+ * - When *push was opened, the file already had the number of *made or a higher
+ *   number.
+ * - When *push was opened, the newest generation in the store (push->seen) was
+ *   older than *made.
  *
  * The store may then have been restored from a backup, and may have lost *made.
  */

@@ -337,8 +337,9 @@ struct daemon_talk {
 	 */
 	int fds[3];
 	/*
-	 * with ssh: fds[0] and fds[1], opened for reading and for writing; the
-	 * streams `in` and `out` borrow their descriptors
+	 * With ssh: ends[0] is for reading from fds[0], and ends[1] is for
+	 * writing to fds[1]. The stream `in` borrows the descriptor ends[0].fd,
+	 * and `out` borrows ends[1].fd.
 	 */
 	struct sys_passing_end ends[2];
 	/*

@@ -196,10 +196,12 @@ static int rescue_member(struct run *r, uint32_t id,
 }
 
 /*
- * Copy to the store the objects that members need and that only packs in
- * `leaving` have, which are about to be removed. Pushes do not wait for the
- * repack. So a push may need such an object after its member was synced.
- * Returns 0 or a negative error code.
+ * Called before the repack removes the packs `leaving` from the store. Copies
+ * to a new pack of the store the objects that members need and that only these
+ * packs have. The repack found no reference that reaches these objects when it
+ * copied the objects of members to the store (sync_members()). But pushes to
+ * members do not wait for the repack. So a later push may have made a reference
+ * of a member that reaches such an object. Returns 0 or a negative error code.
  */
 static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 {

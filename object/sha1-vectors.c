@@ -5,8 +5,12 @@
  * This table has the message differences of the vectors with b = 0. A
  * difference has 80 words, from word 0 to word 79, and K is from 43 to 56.
  * Vectors of one type differ only in K, and have the same words at the same
- * distance from K. So a row has all distances: from 56 words before word K to
- * 36 words after it. If d[] is the vector, word i of the difference is
+ * distance from K. So the table has one row for each of the two types. A row
+ * begins with the word that is 56 words before word K, because K is at most 56.
+ * It ends with the word that is 36 words after word K, because K is at least 43
+ * and the last word is word 79. The difference of one vector is a part of the
+ * row: 80 consecutive words, of which the first is K words before word K. If
+ * d[] is the vector, word i of the difference is
  *
  *	d[i] ^ (d[i-1] <<< 5) ^ d[i-2] ^ ((d[i-3] ^ d[i-4] ^ d[i-5]) <<< 30)
  *

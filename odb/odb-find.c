@@ -19,10 +19,11 @@ void odb_warn_of_midx(struct odb *odb, const struct error *why,
 }
 
 /*
- * Finds, for each pack that the multi-pack-index of directory `i` names, the
- * pack of the snapshot. If the multi-pack-index is unusable, drops it. If a
- * layer of a chain is unusable, drops this layer and all layers above it.
- * Returns 0 or ERR_NOMEM.
+ * Links the multi-pack-index of directory `i` to the snapshot `odb`, which has
+ * the packs that were found when the object database was opened. For each pack
+ * name in the multi-pack-index, finds the pack of this name in `odb`. If the
+ * multi-pack-index is unusable, drops it. If a layer of a chain is unusable,
+ * drops this layer and all layers above it. Returns 0 or ERR_NOMEM.
  */
 static int link_midx(struct odb *odb, size_t i, bool *covered,
 		     struct error *warning, struct error *err)

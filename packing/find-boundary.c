@@ -49,8 +49,10 @@ struct collecting {
 	struct bitset paths;
 	/*
 	 * Indexed by path_bit(): paths at which the newest wanted commits have
-	 * a directory. note_kept() adds the paths. It does not look below a
-	 * directory whose path is not in `paths`.
+	 * a directory. note_kept() sets these bits, in a walk of the trees of
+	 * these commits. The walk does not enter a directory if no tree is sent
+	 * at its path (`paths`). So paths below such a directory are missing
+	 * here.
 	 */
 	struct bitset kept;
 	struct bitset sent; /* indexed by obj_pos */

@@ -62,13 +62,14 @@ int find_prepared(struct found *f, const struct packing_send_options *options,
 		  struct error *err);
 
 /*
- * For a clone with full history: send a prepared answer (a stored response)
- * whose wants are older than the wants of the clone. The objects that the
- * answer lacks are sent after it.
+ * For a clone with full history: choose a prepared answer (a stored response)
+ * whose wants are older than the wants of the clone. Find the objects that the
+ * answer lacks. They will be sent after the answer.
  *
- * Returns 1 if an answer is used; found->content and found->objects are filled
- * in. Returns 0 if no answer can be extended or a file cannot be used; *f is
- * then unchanged. Otherwise returns ERR_NOMEM or ERR_CANCELLED.
+ * Returns 1 if an answer is used; f->content is then the answer, and f->objects
+ * has the objects that the answer lacks. Returns 0 if no answer can be extended
+ * or a file cannot be used; *f is then unchanged. Otherwise returns ERR_NOMEM
+ * or ERR_CANCELLED.
  *
  * Cost: the new history is walked, and the ids of the answer's wants are
  * hashed.

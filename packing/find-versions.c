@@ -57,13 +57,17 @@
 
 /*
  * This limit takes the place of BYTES_MAX_OF_MORE if the request has a shallow
- * boundary and few commits are sent (found->walked_few).
+ * boundary and few commits are sent (found->walked_few). It is eight times as
+ * high.
  *
- * Orphans (objects whose stored delta has a base that is not sent) have a limit
- * of their own. It is BYTES_MAX_OF_FEW only if exactly one commit is sent. If
- * more commits are sent, it stays BYTES_MAX_OF_MORE: the best delta base of an
- * orphan is then often in another of the sent commits, not among the receiver's
- * objects.
+ * Orphans are objects whose stored delta has a base that is not sent. The total
+ * size of orphans that are sent as fallback deltas has a limit of its own. If
+ * the request has a shallow boundary and exactly one commit is sent, this limit
+ * is BYTES_MAX_OF_FEW. If it has a shallow boundary and more commits are sent,
+ * the limit is the lower number BYTES_MAX_OF_MORE. The reason: with more
+ * commits, the best delta base of an orphan is often in another of the sent
+ * commits, and not among the receiver's objects. Then a fallback delta is
+ * seldom the best one.
  */
 #define BYTES_MAX_OF_FEW (UINT64_C(1) << 25)
 

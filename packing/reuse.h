@@ -85,11 +85,11 @@ int reuse_write(struct bitset *left_over, const struct reuse_request *request,
 		struct error *err);
 
 /*
- * The state of copying from one pack (struct reuse_part). The bits of an index
- * stand for the objects of one pack, or of all packs of a multi-pack-index. So
- * each of these packs is a *part*: a range of the bits. The state tells which
- * object of the pack each bit stands for, and where copied bytes are in the new
- * pack.
+ * The state of copying from one pack (struct reuse_part). Each bit of a bitmap
+ * index stands for an object of one pack, or of one of the packs of a
+ * multi-pack-index. The bits of one pack are consecutive. This range of bits is
+ * called a *part*. The state tells which object of the pack each bit stands
+ * for, and where copied bytes are in the new pack.
  */
 
 /*

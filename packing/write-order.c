@@ -48,10 +48,12 @@ static void place(struct ordering *o, uint32_t item)
 #define CLASS_NR (2 << (2 + RANK_BITS))
 
 /*
- * Returns the rank of an object in the order of a pack. The tip island (the
- * trees at chosen tips) comes first: objects that HEAD does not reach, then
- * those that HEAD reaches. All other objects follow, layer by layer, beginning
- * with the layer of HEAD.
+ * Returns the rank of an object in the order of a pack. The lowest rank comes
+ * first. Ranks 0 and 1 are for the tip island: the objects of clones of depth 1
+ * of chosen commits (islands/islands.h). Of these objects, rank 0 is for
+ * objects that HEAD does not reach, and rank 1 is for objects that HEAD
+ * reaches. The ranks from 2 on are for all other objects, one rank for each
+ * layer of the pack. The layer of HEAD has rank 2.
  */
 static unsigned rank_of(const struct islands *islands, uint32_t obj_pos)
 {

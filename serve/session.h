@@ -115,8 +115,9 @@ void session_warn(struct session *s, const struct error *warning);
  *
  * If the object is missing, the function warns and returns 0. The ref is
  * advertised nevertheless. Otherwise a client that prunes would delete its copy
- * of the ref. The object is not read if `ref` has the peeled value, or if the
- * ref names the object s->no_tag.
+ * of the ref. The object is not read if `ref` has the peeled value. The object
+ * is also not read if it is s->no_tag: then an earlier call has found that this
+ * object is no tag.
  */
 int session_peel_ref(struct session *s, const struct ref *ref,
 		     struct oid *peeled, struct error *err);

@@ -129,13 +129,19 @@ struct simplify {
 	 */
 	bool is_ending;
 	/*
-	 * The value of h->lacks_generations when threat_nr was computed. If it
-	 * has changed since, threat_nr is computed again.
+	 * The value of h->lacks_generations when threat_nr (below) was
+	 * computed. If h->lacks_generations has another value by now, threat_nr
+	 * is computed again.
 	 */
 	bool lacks_generations;
 	/* lowest generation number of the listed commits */
 	uint32_t lowest;
-	/* number of queued commits that may reach a listed commit */
+	/*
+	 * Valid if is_ending: number of queued commits that may reach a listed
+	 * commit. Such a queued commit is uninteresting, and could make the
+	 * listed commit uninteresting too. So the walk goes on while there is
+	 * one.
+	 */
 	size_t threat_nr;
 	/* The following fields store children, by commit_nr. */
 	/*

@@ -14,11 +14,14 @@
 
 enum {
 	/*
-	 * Maximum number of delta bases in memory at one time. The heir of a
-	 * base is its delta with the largest family. The heir is read last, and
-	 * replaces the base in memory. Every other delta has a family of at
-	 * most half the size of the base's family. So 32 bases suffice for 2^32
-	 * trees.
+	 * Maximum number of delta bases in memory at one time. The family of a
+	 * tree is the tree and all trees that are stored as its deltas,
+	 * directly or through other deltas. The heir of a base is its delta
+	 * with the largest family. The heir is read last, and replaces the base
+	 * in memory. While any other delta is read, the base stays in memory.
+	 * The family of this delta is at most half as large as the family of
+	 * the base. So each further base in memory at least halves the size of
+	 * the family, and 32 bases suffice for 2^32 trees.
 	 */
 	DEPTH_MAX = 32,
 	/* Number of entries that are collected before they are reported. */
