@@ -256,9 +256,10 @@ struct class_tips {
 	 */
 	size_t reached;
 	/*
-	 * Number of commits that such a request would have to walk without
-	 * pseudo-merges, because no bitmap of a tip contains them. With
-	 * pseudo-merges, the request need not walk them.
+	 * Number of commits that a request for all tips of the class has to
+	 * walk if there are no pseudo-merges, because no bitmap of a tip
+	 * contains these commits. With pseudo-merges, the request need not walk
+	 * them.
 	 */
 	size_t saved;
 };

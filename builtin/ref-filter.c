@@ -392,8 +392,9 @@ int ref_filter_relate(struct ref_filter *f, enum ref_filter_relation relation,
 		      const char *name)
 {
 	/*
-	 * The names of the options in messages. NULL: as in stock Git, the
-	 * message is the same for --contains and --no-contains.
+	 * The names of the options, for the error message if `name` is no
+	 * commit. NULL: as in stock Git, the message for --contains and
+	 * --no-contains does not name the option.
 	 */
 	static const char *const names[] = {"merged", "no-merged", NULL, NULL};
 	uint32_t nr;

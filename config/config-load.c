@@ -105,8 +105,10 @@ static int scan_urls(struct config_loader *loader, struct error *err)
 
 /*
  * Evaluates a condition "hasconfig:remote.*.url:". Returns the codes of
- * condition_holds(): 2 if the URL of a remote matches or if the load collects
- * URLs, 0 if no URL matches, or a negative error code.
+ * condition_holds(): 2 if the condition holds because the URL of a remote
+ * matches, 0 if no URL matches, or a negative error code. Also returns 2 during
+ * scan_urls(), the first pass, which collects the URLs: this pass must read the
+ * files of all such conditions.
  */
 static int hasconfig_holds(struct config_loader *loader, const char *p,
 			   struct error *err)

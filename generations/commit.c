@@ -434,12 +434,16 @@ static int look_at(struct commit *c)
 	if (c->found.is_retired)
 		/*
 		 * A retired record has no content any more, and so no token
-		 * that says who made it. A garbage collection retires a record
-		 * only after a grace period, which is longer than session_ns.
-		 * So if this record were ours, session_ns would have passed
-		 * since the first upload of its changes. Therefore, if
-		 * session_ns has passed for none of the changes, another writer
-		 * has made the record.
+		 * that says who made it. But time may exclude this writer. A
+		 * garbage collection retires a record only after a grace
+		 * period, which is longer than session_ns. Suppose that this
+		 * writer had made the record from its changes. Then session_ns
+		 * would have passed since the first upload of each of these
+		 * changes. any_is_over() tells whether session_ns has passed
+		 * for any change of this writer. If the result is false, this
+		 * writer cannot have made the record, so another writer has
+		 * made it. If the result is true, it is not known who made the
+		 * record.
 		 */
 		return any_is_over(c) ? STORE_AMBIGUOUS : TAKEN;
 	return memcmp(c->found.token, c->next.token, sizeof(c->next.token))

@@ -486,7 +486,7 @@ struct generation_group_hooks {
 	 * Called after `made`, before the threads whose changes are in record
 	 * *g get their results. While the function runs, another thread may
 	 * make the next record, and call this function for that record. The
-	 * function may move *g.
+	 * function may take over the content of *g. It must then zero *g.
 	 */
 	void (*follow)(void *ctx, struct generation *g);
 	void *ctx; /* borrowed */

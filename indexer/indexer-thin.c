@@ -8,9 +8,9 @@
  *   more. So the file can be read only by the offsets in the list, not from
  *   front to back.
  *
- * A base may be read from the repository although the pack has it: the base is
- * itself stored as a delta, and this delta was not resolved yet. Such a base is
- * not appended.
+ * A base that the pack has is not appended. But sometimes such a base is read
+ * from the repository: if the pack stores the base as a delta that is not
+ * resolved yet, and the repository has the base too.
  */
 #include <string.h>
 

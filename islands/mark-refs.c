@@ -97,9 +97,13 @@ static int mark_object(struct marking *p, uint32_t obj_pos, uint32_t set)
 /*
  * For a partial clone: returns whether an object and all objects below it can
  * be skipped. They can be skipped if the object is missing or in a promisor
- * pack. They can also be skipped if the object already has all islands of
- * p->set, except while the tip island is marked too (p->is_a_tip): the object
- * may then have all islands of p->set and not be in the tip island yet.
+ * pack. If p->is_a_tip is false, they can also be skipped if the object already
+ * is in all islands of p->set.
+ *
+ * If p->is_a_tip is true, objects are put not only into the islands of p->set,
+ * but also into the tip island (the objects of clones of depth 1). An object
+ * that already is in all islands of p->set may still have to be put into the
+ * tip island. So it is not skipped.
  */
 static bool is_to_skip(const struct marking *p, uint32_t obj_pos)
 {

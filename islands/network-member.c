@@ -37,8 +37,10 @@ int network_member_open(struct repo **out, const struct network *network,
 	options.path = path.data;
 	ret = repo_open(out, &options, err);
 	/*
-	 * Lock files contain the process id. So a message about a lock file
-	 * that a killed process has left can name this process.
+	 * With SYS_SHARE_PID, a lock file in the member has a PID file beside
+	 * it, which contains the id of the process that holds the lock. If the
+	 * process is killed, both files stay. A message about the lock file can
+	 * then name the id of the killed process.
 	 */
 	if (!ret)
 		(*out)->share |= SYS_SHARE_PID;

@@ -123,8 +123,10 @@ int network_open(struct network **out, const char *git_dir, struct error *err)
 	network->registry = (struct network_registry)NETWORK_REGISTRY_INIT;
 	ret = repo_open(&network->store, &options, err);
 	/*
-	 * Lock files contain the process id, because network_recover() must
-	 * know whether the process that took a lock is gone.
+	 * With SYS_SHARE_PID, a lock file in the store has a PID file beside
+	 * it, which contains the id of the process that holds the lock.
+	 * network_recover() needs this id to find out whether the process still
+	 * runs.
 	 */
 	if (!ret)
 		network->store->share |= SYS_SHARE_PID;

@@ -58,12 +58,15 @@ int multi_pack_append(struct multi_pack_result *result, const struct odb *odb,
  * snapshot's chain. The new layer is on top of layer->base: usually from->base,
  * or a lower layer.
  *
- * If layer->base is from->base, the layers above `to` stay. If layer->base is a
- * lower layer, the layers between layer->base and `from` leave the chain. The
- * layers above `to` then leave the chain, too. The reason: the bits of a layer
- * are numbered after the objects of all layers below. If layers below are
- * missing, the same bit numbers stand for other objects, and the bitmaps of the
- * layers above `to` would be wrong.
+ * If layer->base is from->base, the layers above `to` stay in the chain.
+ *
+ * If layer->base is a lower layer, the layers between layer->base and `from`
+ * leave the chain. The new layer does not cover the packs of these layers. So
+ * no layer covers these packs any more; the packs themselves stay. The layers
+ * above `to` leave the chain, too. The reason: the bits of a layer are numbered
+ * after the objects of all layers below. If layers below are missing, the same
+ * bit numbers stand for other objects, and the bitmaps of the layers above `to`
+ * would be wrong.
  *
  * The new bitmap index copies the bitmaps of the replaced layers. If the
  * replaced layers have no bitmaps, or layer->base is lower than from->base, the

@@ -709,10 +709,11 @@ static const char *find_colon(const char *name)
 
 /*
  * Returns the colon between a revision and a path, or NULL if there is none. As
- * in stock Git, the colon in "main^{tree}:a}" does not start a path: the name
- * ends with "}", so all text from "^{" on is a suffix, and the name means the
- * tree of main (find_peel()). The same is true if further suffixes follow:
- * "main^{commit}:a}~1".
+ * in stock Git, the colon in "main^{tree}:a}" does not start a path. The name
+ * ends with "}", so all text from "^{" on is one suffix. Only the text up to
+ * the first "}" of the suffix counts, and ":a}" is ignored (find_peel()). So
+ * this name means the tree of main. The same is true if further suffixes
+ * follow, as in "main^{commit}:a}~1".
  */
 static const char *path_colon(const char *name)
 {

@@ -42,10 +42,11 @@ struct network_verify_report {
 	 */
 	uint32_t pending_nr;
 	/*
-	 * Number of deltas in the store whose base is outside of a delta
-	 * island of the object. New references of members may cause deltas of
-	 * this kind. Until the next repack, clones compress these objects
-	 * again instead of copying the deltas.
+	 * Number of objects in the store that are stored as deltas and that are
+	 * in a delta island (islands/islands.h) in which the delta base is not.
+	 * A new reference of a member repository may put an object, but not its
+	 * base, into an island. Until the next repack, clones compress such an
+	 * object again instead of copying its delta.
 	 */
 	uint32_t crossing_nr;
 };

@@ -103,10 +103,11 @@ struct pack_midx {
  * sizes, and that the fanout ascends. Verifies that pack names are terminated,
  * are no paths, and are sorted if the version requires it.
  *
- * Some checks take time in proportion to the number of objects. They are not
- * made here, but by pack_midx_verify() and pack_midx_order_init(). They check
- * the order of ids, the existence of packs and 64-bit offsets, RIDX, BTMP and
- * the checksum. `name` is for messages and is copied.
+ * This function does not make the checks whose time is proportional to the
+ * number of objects: the order of ids, the existence of packs and of 64-bit
+ * offsets, RIDX, BTMP and the checksum. pack_midx_verify() and
+ * pack_midx_order_init() make these checks. `name` is for messages and is
+ * copied.
  *
  * Returns 0, or ERR_CORRUPT, ERR_UNSUPPORTED (unknown version, other hash, base
  * files) or ERR_NOMEM. After an error, *midx is zeroed.

@@ -239,8 +239,10 @@ static int drop_promised(struct walk_items *objects, struct walk *walk,
  * Find the objects to send by a walk.
  *
  * Normally the walk compares the trees of each commit with the trees of its
- * parents. With a shallow boundary, trees are not compared: the parents are not
- * sent, so their trees would have to be read only for the comparison.
+ * parents. With a shallow boundary, the walk does not compare trees, but reads
+ * the trees of each commit to send. The reason: the parents of the boundary
+ * commits are not sent, so their trees would have to be read only for the
+ * comparison. In a clone of depth 1, all commits to send are boundary commits.
  *
  * For a thin pack, take_uninteresting() leaves out the objects in the trees of
  * boundary commits, and keeps them as delta bases.

@@ -10,11 +10,12 @@
 #include "trees/tree-tally.h"
 
 /*
- * Limit of the number of paths in the tree of a prepared answer (a stored
- * response). If the tree has more than PATHS_MAX paths for each object of the
- * answer, plus PATHS_MORE, the file of prepared answers does not describe the
- * tree. The reason: the description lists each object that is at several paths.
- * If there are many such objects, the list could be nearly as long as the tree.
+ * A prepared answer of depth 1 is the stored response to a clone of depth 1. It
+ * has the objects of the tree of one commit. The file of prepared answers also
+ * stores a description of this tree: a list of the objects that are at several
+ * paths. The list could be nearly as long as the tree, if many objects are at
+ * several paths. So there is a limit: if the tree has more than PATHS_MAX paths
+ * for each object of the answer, plus PATHS_MORE, no description is stored.
  */
 #define PATHS_MAX 2
 

@@ -168,8 +168,11 @@ static void give_back(struct thread *t, struct daemon_conn *conn, bool is_tired)
 	pool->tired_nr += is_tired;
 	lanes_done(pool->lanes, conn->lane.key);
 	/*
-	 * The lock is held until the connection is in the list. So the loop
-	 * finds the connection there when epoll reports the next request.
+	 * From sys_event_again() on, epoll may report the next request of the
+	 * connection to the main loop. The loop then looks for the connection
+	 * in the list pool->done, and needs pool->lock for this. This thread
+	 * holds the lock until the connection is in the list. So the loop
+	 * always finds the connection.
 	 */
 	conn->is_armed = is_idle(conn) &&
 			 !sys_event_again(setup->events, daemon_input_fd(conn),

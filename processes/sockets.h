@@ -68,10 +68,10 @@ struct daemon_sockets {
 };
 
 /*
- * Opens the listeners of the settings in *out. If *before has a socket with the
- * name of a listener, this socket is used again. Returns 0, or a negative error
- * code. After an error, *bad is the value that caused it, *out is empty, and
- * *before is as it was.
+ * Opens the listeners that `settings` names, and stores their sockets in *out.
+ * If *before has a socket with the name of a listener, this socket is used
+ * again. Returns 0, or a negative error code. After an error, *bad is the value
+ * that caused it, *out is empty, and *before is as it was.
  */
 int daemon_sockets_open(struct daemon_sockets *out,
 			const struct daemon_sockets *before,

@@ -36,9 +36,10 @@ struct status_store {
 	 */
 	uint64_t answered;
 	/*
-	 * counts of requests of clients, one for each way to get the local copy
-	 * of a repository (stored_lookup_name()); for example, the copy was
-	 * there already
+	 * Each request of a client needs the local copy of a repository. This
+	 * array has one count of requests for each result of the search for the
+	 * copy (stored_lookup_name()). Examples of results: the cache had the
+	 * copy already; the store does not have the repository.
 	 */
 	struct status_count lookups[STATUS_COUNTS_MAX];
 	size_t lookup_nr;

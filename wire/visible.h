@@ -24,6 +24,10 @@
  *	                                            walk for all objects (for
  *	                                            commits, over commits only)
  *
+ * Check 2 is made only for the first few commits (WALKS_MAX in visible.c) that
+ * need it. Each later commit goes on to checks 4 and 5, which find all visible
+ * commits at once.
+ *
  * A struct visible is used by one thread.
  */
 #ifndef WIRE_VISIBLE_H
