@@ -327,11 +327,13 @@ struct pack_bitmap_write {
 	 */
 	const struct bitmap_space *space;
 	/*
-	 * For a layer of a chain: the bitmap index of the layers below it, or
-	 * of the layers that are merged into it. In `below` and in the index
-	 * that is written, a bit of the same number stands for the same object.
-	 * The bitmaps of `below` are combined by OR into the new bitmaps. So
-	 * the history that `below` covers is not read again.
+	 * For a layer of a chain: an older bitmap index of the chain. If the
+	 * layer is added on top of the chain, `below` is the index of the
+	 * layers below it. If layers are merged into this layer, `below` is the
+	 * index of the merged layers. In both cases, a bit of the same number
+	 * stands for the same object in `below` and in the index that is
+	 * written. The bitmaps of `below` are combined by OR into the new
+	 * bitmaps. So the history that `below` covers is not read again.
 	 */
 	const struct pack_bitmap *below;
 	/* indexed by bit_pos: the object's position in the .idx */

@@ -69,9 +69,11 @@ static int hex_value(char c)
 }
 
 /*
- * Append the decoded prefix. The prefix must be "HEAD" or "refs", or begin with
- * "refs/". In particular, a prefix that begins with "!" is refused, because it
- * would show hidden refs. Returns 0, ERR_PEER if the prefix is refused, or
+ * Decode a prefix of ref names from an answer of the access helper, and append
+ * it to out->hidden. The refs with this prefix are hidden from the client. The
+ * prefix must be "HEAD" or "refs", or begin with "refs/". So a prefix that
+ * begins with "!" is refused. As in transfer.hideRefs, "!" would show refs that
+ * are hidden otherwise. Returns 0, ERR_PEER if the prefix is refused, or
  * ERR_NOMEM.
  */
 static int add_hidden(struct access_answer *out, const char *text, size_t len)

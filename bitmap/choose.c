@@ -32,8 +32,10 @@ struct choosing {
 };
 
 /*
- * Returns whether pseudo-merges are made by the default rules. The budget
- * limits the size of such pseudo-merges, but not of configured ones.
+ * Returns whether pseudo-merges are made by the default rules, and not by rules
+ * of the configuration. Default pseudo-merges count against the budget, which
+ * is the maximum size of all bitmaps of the index (s->most_words). Configured
+ * pseudo-merges do not count.
  */
 static bool has_default_groups(const struct choosing *s)
 {

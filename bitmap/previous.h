@@ -118,10 +118,10 @@ int bitmap_previous_load(struct bitmap_previous *previous,
 void bitmap_previous_release(struct bitmap_previous *previous);
 
 /*
- * Copies the types and path hashes of objects from the old index.
- * types[bit_pos] and hash_cache[idx_pos] are set for each object that both
- * indexes have, with its positions in the new index. `hash_cache` may be NULL.
- * Returns 0 or ERR_NOMEM.
+ * Copies the types and path hashes of objects from the old index. For each
+ * object that both indexes have, sets types[bit_pos] and hash_cache[idx_pos].
+ * bit_pos and idx_pos are the positions of the object in the new index.
+ * `hash_cache` may be NULL. Returns 0 or ERR_NOMEM.
  */
 int bitmap_previous_note(const struct bitmap_previous *previous, uint8_t *types,
 			 uint32_t *hash_cache);

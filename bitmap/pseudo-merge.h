@@ -89,7 +89,8 @@ int pseudo_merges_parse(struct pseudo_merges *pm, const void *bytes,
 			const char *name, struct error *err);
 
 /*
- * Sets *merge to views of pseudo-merge `nr` < pm->nr. Returns 0 or ERR_CORRUPT.
+ * Sets the two views in *merge to the bitmaps of the pseudo-merge with the
+ * number `nr`, which must be below pm->nr. Returns 0 or ERR_CORRUPT.
  */
 int pseudo_merges_view(struct pseudo_merge *merge,
 		       const struct pseudo_merges *pm, uint32_t nr,

@@ -11,12 +11,11 @@
  * of two kinds of commits: wanted commits that no bitmap contains, and the
  * commits on the way from the haves back to the nearest commits with bitmaps.
  *
- * Walking only commits, without trees, is cheap. Such a walk from the wants and
- * the haves counts the commits whose trees must be compared: one count for the
- * case that the index is used, and one for the case that it is not used. To
- * choose, the commits of the wants and those of the haves are walked by turns.
- * The walk ends as soon as one of the two ways is known to be cheaper. Little
- * of this work is wasted.
+ * The cheaper way is chosen by a walk of only commits, which is cheap because
+ * it reads no trees. The walk goes back from the wants and from the haves by
+ * turns. It counts the commits whose trees must be compared if the index is
+ * used, and the commits whose trees must be compared if it is not used. The
+ * walk ends when the lower number is known. Little of this work is wasted.
  *
  * If a filter omits trees and blobs, a walk reads only commits. Then measuring
  * the cost of the walk already gives the walk's result.

@@ -135,8 +135,9 @@ static int resolve(const struct store *store, struct oid *oid, const char *name,
 				     store->reader, store->odb, err);
 
 	/*
-	 * If the name is left to stock Git, drop the messages, because stock
-	 * Git prints its own.
+	 * ERR_UNSUPPORTED: this program cannot resolve `name`, so stock Git is
+	 * run to do it. Stock Git prints its own messages, so drop the messages
+	 * of this program.
 	 */
 	if (ret == ERR_UNSUPPORTED)
 		buf_reset(&notes);

@@ -505,9 +505,12 @@ static bool is_fanout(const char *name)
 /*
  * Returns whether a file below "objects/" may let readers of the copy find
  * objects that are not in r->g, the generation of the copy. There are three
- * kinds of such files: the list of alternates; a file of a pack that r->g
- * lacks; and any other file that r->g lacks but generations may have, for
- * example a multi-pack-index.
+ * kinds of such files:
+ * - the list of alternates;
+ * - a file of a pack, if r->g does not contain this file;
+ * - a file at another path at which a generation is allowed to have a file
+ *   (stored_layout_allows()), for example a multi-pack-index, if r->g does not
+ *   contain this file.
  */
 static bool gives_objects(const struct visit *v, const char *path)
 {

@@ -72,12 +72,12 @@ unsigned stored_relay_busy(struct stored_relay *relay);
 void stored_relay_close(struct stored_relay *relay);
 
 /*
- * Inside the relay of a node: makes the records of pushes. Pushes to one
- * repository that wait at the same time get one record. After making the
- * record, the relay advances the node's local copy of the repository to it. At
- * the same time, the relay may already make the next record. The hint is a file
- * in the store: it has the number of a recent record, at which a search for the
- * newest record can start.
+ * The part of the relay that makes the records of pushes. The relay sends
+ * requests to the store for the processes that receive pushes on its node. A
+ * record is the file in the store that makes a new generation of a repository.
+ * Pushes to one repository that wait at the same time get one record. Then the
+ * local copy of the repository on this node is advanced to this record.
+ * Meanwhile, the relay may already make the next record.
  *
  *	process                             relay
  *	writes its files

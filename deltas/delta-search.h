@@ -18,10 +18,16 @@
  * - size, the largest first.
  *
  * Two objects of one pack are not compared, because the search that made the
- * pack has compared them. The exception is an object whose stored base an
- * island forbids (`retry`). If these rules forbid to compare a candidate with
- * any object of its window, the candidate is not even read. So the cost of a
- * search depends on the number of new objects.
+ * pack has compared them. There are three exceptions (delta_order_may_pair()):
+ * - the option retry_same_pack is set;
+ * - one of the two objects is an external item, and is tried as a base;
+ * - the object that would become a delta is marked `retry` (deltas/items.h).
+ *   For example, its stored delta cannot be kept, because delta islands forbid
+ *   its stored base.
+ *
+ * If these rules exclude all pairs of a candidate and an object of its window,
+ * the candidate is not even read. So the cost of a search depends on the number
+ * of new objects.
  *
  * Items may have path groups (object/path-group.h) in the field path_hash. With
  * PATH_GROUP_COMPONENTS, the path group replaces the name hash as a key. With

@@ -163,12 +163,15 @@ static bool may_be_base(unsigned base, unsigned target)
 }
 
 /*
- * Remove old objects from the window until there is room for a candidate. The
- * window is divided into parts, by the layer and the tip island of objects (see
- * PART_NR). `part` is the part of the candidate. If this part has too many
- * objects, its oldest object is removed. Objects of other parts stay, because
- * candidates of these parts need them as bases. If the memory limit is
- * exceeded, the oldest objects of any part are removed.
+ * Remove old objects from the window until there is room for a candidate. Each
+ * layer of the pack has two parts of the window: one for objects of the tip
+ * island, and one for other objects (see PART_NR). `part` is the part of the
+ * candidate.
+ *
+ * If this part has too many objects, the oldest object of this part is removed.
+ * Objects of other parts stay, because candidates of these parts need them as
+ * bases. If the memory limit is exceeded, the oldest objects of the whole
+ * window are removed, whatever their parts are.
  */
 static void make_room(struct delta_window *w, unsigned part, uint64_t size)
 {

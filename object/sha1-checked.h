@@ -106,10 +106,13 @@ void sha1_attack_suspects(struct sha1_suspects *out,
 			  const struct sha1_batch *batch);
 
 /*
- * Returns whether *block collides with a second block. The words of the second
- * block differ from those of *block by `difference` (80 words). Before step
- * `step`, both blocks have the same working state. `step` is a multiple of 4
- * from SHA1_KEPT_FIRST + 4 to 68.
+ * Returns whether *block collides with a second block, which this function
+ * computes. The 80 expanded words of the second block are those of *block,
+ * XORed with the 80 words of `difference`. This function assumes that the
+ * working state before step `step` is the same for both blocks. From this state
+ * and its words, it computes the hash of the second block. It returns true if
+ * both hashes are equal. `step` is a multiple of 4 from SHA1_KEPT_FIRST + 4 to
+ * 68.
  */
 bool sha1_attack_collides(const struct sha1_block *block,
 			  const uint32_t *difference, unsigned step);

@@ -62,8 +62,9 @@ static int lacks_pack(const struct odb_midx *om, struct buf *path,
 }
 
 /*
- * Finds the pack with the number midx_pack of a multi-pack-index in the
- * snapshot, and sets om->pack_nrs[midx_pack] to the pack's number there. The
+ * The multi-pack-index `om` names a pack with the number midx_pack. Finds this
+ * pack in `paths`, the packs of the snapshot (the opened object database). Sets
+ * om->pack_nrs[midx_pack] to the number that the pack has in the snapshot. The
  * name "<name>.idx" in the multi-pack-index means the pack
  * "<object_dir>/pack/<name>". Returns 0, ERR_MISSING if the snapshot lacks the
  * pack, or ERR_NOMEM.

@@ -120,14 +120,15 @@ int fallback_chains_retry(struct packing_items *items,
 
 /*
  * Make new deltas of orphans: items (objects to send) that are stored as
- * deltas, and whose stored base is not sent. For each orphan, follow the stored
- * delta chain from base to base. The new base is the first object on this way
- * that is an item or that is_base() allows.
+ * deltas, and whose stored base is not sent. To find a new base, the delta
+ * chain of the orphan is followed from its stored base on, towards the whole
+ * object at the end. The first object of the chain that is an item, or that
+ * is_base() allows, becomes the new base.
  *
- * The delta chains of two orphans may lead to the same object that is not sent.
- * The orphan that is handled first then takes the place of this object: if the
- * chain of the other orphan comes to the object, the first orphan becomes the
- * new base of the other orphan.
+ * The delta chains of two orphans may have an object in common that is not
+ * sent, such as c in the drawing above. If the search for the base of the
+ * second orphan reaches this object, it ends there: the orphan that was handled
+ * first becomes the new base.
  *
  * A delta is kept if it has at most half of the object's size. If the delta
  * search may find a better delta (`retry`), the limit is a sixteenth of the

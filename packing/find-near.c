@@ -30,8 +30,10 @@
 #include "trees/tree-tally.h"
 
 /*
- * Maximum number of prepared answers that are compared with the wanted commit.
- * A fork network may have a prepared answer for each fork.
+ * Maximum number of prepared answers that are tried for one clone. To try an
+ * answer, the tree of its commit is compared with the tree of the wanted
+ * commit. The limit is needed because the file may have many answers: in a fork
+ * network, one for each fork.
  */
 #define TRIES_MAX 4
 

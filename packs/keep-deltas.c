@@ -69,8 +69,9 @@
 #define COPY_COST_PER_OBJECT 8
 
 /*
- * The maximum of the total cost of new deltas is at least this number, even
- * for a small pack. The unit is bytes that are read.
+ * The total cost of the new deltas of one repack is limited to COST_PER_OBJECT
+ * for each object of the pack, or to this number if it is larger. So a repack
+ * of a small pack can make new deltas, too. The unit is bytes that are read.
  */
 #define COST_MAX_MIN ((uint64_t)512 << 10)
 

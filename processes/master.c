@@ -385,10 +385,11 @@ static void read_heir(struct master *m)
 }
 
 /*
- * Called when the helper process of an upgrade has ended. The helper has
- * started the new master, and ends with the exit code of the new master if that
- * ends first (struct daemon_successor). `status` is the exit status of the
- * helper:
+ * Called when the helper process of an upgrade has ended (struct
+ * daemon_successor). The helper has started the new master as its child. The
+ * helper ends when it gets SIGTERM from this master, or when the new master
+ * ends. In the second case, the helper has the exit code of the new master.
+ * `status` is the exit status of the helper:
  * - 128 + SIGTERM: this master has ended the helper, because the new master
  *   serves, or because this master itself has to end.
  * - Any other status: this master has not ended the helper. So the new master

@@ -163,9 +163,10 @@ static int write_packed(struct packer *p, struct error *err)
 }
 
 /*
- * Called if no ref can be read any more at `path`, the path of a packed ref.
- * Returns whether `path` is a dangling symbolic link. The ref was read through
- * this link, and the file to which the link leads was removed after packing.
+ * Returns whether `path` is a dangling symbolic link. `path` is the path of the
+ * loose ref of a packed ref, and no ref can be read there any more. A link
+ * dangles in this case: the ref was read through the link before packing, and
+ * the file to which the link leads was removed after packing.
  */
 static bool is_dangling_link(const char *path)
 {

@@ -157,7 +157,8 @@ static int resolve_link(struct buf *out, const char *path, const char *text)
 }
 
 /*
- * Checks a symbolic link, which is a symbolic ref to a path in the git
+ * Checks a symbolic link at the path of a ref. Such a link is an old form of a
+ * symbolic ref: the target of the link is the path of another ref in the git
  * directory. Returns 0 or a negative error code.
  */
 static int check_link(struct walker *w)

@@ -52,9 +52,15 @@ struct ref {
 	 * "refs/../x"
 	 */
 	bool leads_nowhere;
-	/* true: the storage tells whether the ref is a tag */
+	/*
+	 * true: the storage of refs tells whether the ref points to a tag
+	 * object, so is_tag is valid
+	 */
 	bool has_peeled;
-	/* true (only if has_peeled): the ref is a tag, and `peeled` is set */
+	/*
+	 * Valid if has_peeled. true: the ref points to a tag object, and
+	 * `peeled` is the object to which the tag leads.
+	 */
 	bool is_tag;
 	struct oid peeled;
 };

@@ -44,8 +44,10 @@ struct reftable_append {
 	/* the stack as it was when the list was locked */
 	struct reftable_stack stack;
 	/*
-	 * the update index of the new table: above those of all listed tables,
-	 * or above those of all tables if the list names none
+	 * The update index of the new table. It is higher than the update index
+	 * of each table that tables.list names. If tables.list names no table,
+	 * it is higher than that of each table in the directory: the list may
+	 * have been lost.
 	 */
 	uint64_t index;
 	struct reftable_writer *writer;

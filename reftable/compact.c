@@ -18,9 +18,10 @@ struct compaction {
 	struct sys_tempfile *locks;
 	/*
 	 * What happens if another process holds the lock of a table that should
-	 * be merged. true: the compaction fails with ERR_DENIED. false: the
-	 * compaction merges nothing and succeeds. In both cases, it does not
-	 * wait for the lock.
+	 * be merged. The compaction never waits for this lock. true: a caller
+	 * has asked to merge all tables, so the compaction fails with
+	 * ERR_DENIED. false: the compaction is automatic, so it merges nothing
+	 * and succeeds.
 	 */
 	bool patient;
 };
