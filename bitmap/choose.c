@@ -100,7 +100,7 @@ static int build(const struct choosing *s, struct bitmap_build_result *out,
 /*
  * Sets s->spread_words (limit for commits spread over the history) and
  * s->most_words (limit for all bitmaps of the index). `plain` has bitmaps of
- * commits at fixed gaps, which were built only to measure their size.
+ * commits at fixed distances, which were built only to measure their size.
  * spread_words is computed from this size, and so is most_words, unless the
  * caller gives a budget. In a short history, `plain` has a bitmap of each
  * commit. Then spread_words is the full size of these bitmaps, so that all
@@ -124,9 +124,11 @@ static void set_limits(struct choosing *s,
 }
 
 /*
- * Builds the bitmaps of a plain selection (bitmap/select.h), which has fixed
- * gaps like an index of stock Git. From the size of these bitmaps, computes the
- * maximum size of the bitmaps of the index (set_limits()).
+ * Builds the bitmaps of a plain selection, and computes from their size the
+ * maximum size of the bitmaps of the index (set_limits()). These bitmaps are
+ * only measured, not used. A plain selection (bitmap/select.h) has fixed
+ * distances between the commits that get a bitmap, about as in stock Git: for
+ * example, one of every SELECT_PLAIN_GAP commits gets a bitmap.
  */
 static int build_plain(struct choosing *s)
 {

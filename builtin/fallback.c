@@ -50,8 +50,8 @@ static int format_file(char out[64], const struct sys_stat *st)
 }
 
 /*
- * Returns whether the value of GITREACH_TRAIL, `trail`, contains `word`, which
- * begins with a blank.
+ * Returns whether `trail`, a value of the environment variable GITREACH_TRAIL
+ * (see extend_trail()), contains `word`, which begins with a blank.
  */
 static bool has_word(const char *trail, const char *word)
 {
@@ -74,8 +74,10 @@ static bool on_trail(const struct search *s, const struct sys_stat *st)
 }
 
 /*
- * Append the word " =<pid>:<command>" of GITREACH_TRAIL. It says that the
- * process `pid` executes stock Git to run `command`.
+ * Append to *out the word " =<pid>:<command>". It is a word in the value of
+ * GITREACH_TRAIL, an environment variable that lists the processes of gitreach
+ * that have executed stock Git, one inside the other (extend_trail()). The word
+ * says that the process `pid` executes stock Git to run `command`.
  */
 static int format_process(struct buf *out, pid_t pid, const char *command)
 {

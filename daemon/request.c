@@ -424,8 +424,10 @@ static const char *authorize(struct daemon_request *q)
 	if (!ret && q->answer.entered)
 		return NULL;
 	/*
-	 * Do not try to open the repository again: a second attempt could open
-	 * a repository about which the helper was not asked.
+	 * The repository could not be opened. Do not try to open it again. The
+	 * access helper (the configured program that decides which requests are
+	 * allowed) was asked only once. At a second attempt, the path could
+	 * lead to another repository, about which the helper was not asked.
 	 */
 	if (!ret)
 		daemon_log(o, q->conn, why.msg);

@@ -50,21 +50,32 @@ struct generation_garbage {
 	 * to delete (younger than the grace period)
 	 */
 	uint64_t young_nr;
-	/* number of records that were replaced by retired ones */
+	/*
+	 * number of records that were retired (replaced by nearly empty ones);
+	 * in a dry run, of the records that a real run would retire
+	 */
 	uint64_t retired_nr;
 	/* number of files whose deletion failed; the next run tries again */
 	uint64_t failed_nr;
 };
 
 /*
- * Collects the garbage of a repository. Several nodes may do so at the same
- * time. A dry run deletes and retires nothing. It writes one file, the hint,
- * because the time of the hint shows the present time of the store. Returns 0,
- * STORE_ABSENT if the repository has no generation, or STORE_UNAVAILABLE if the
- * store does not answer. Returns ERR_PEER if the store does not tell the time
- * of a file, or another negative error code. A file that could not be deleted
- * stays for the next run. Reads the records that are not retired, several at
- * the same time (place->host->threads > 1), and lists all files.
+ * Collects the garbage of a repository in a store: deletes files that no live
+ * generation needs, and retires old records. A generation is a version of the
+ * repository, and its record is the file that lists the generation's files and
+ * refs. To retire a record is to replace it by a nearly empty one. Several
+ * nodes may collect garbage at the same time.
+ *
+ * A dry run deletes no file and retires no record. It writes one file, the
+ * hint, because the time of the hint shows the present time of the store.
+ *
+ * Reads the records from the newest one down to the first one that is retired
+ * already, several at the same time if place->host->threads > 1. Lists all
+ * files. A file that could not be deleted stays for the next run.
+ *
+ * Returns 0, STORE_ABSENT if the repository has no generation, or
+ * STORE_UNAVAILABLE if the store does not answer. Returns ERR_PEER if the store
+ * does not tell the time of a file, or another negative error code.
  */
 int generation_collect(struct generation_garbage *out,
 		       const struct generation_place *place,

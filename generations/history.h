@@ -3,11 +3,17 @@
  * The generations of a repository in a store: finding the newest one, and
  * making the next one.
  *
- * Records are numbered from 1 without gaps. A record is created only if its
- * name is free, and it is never deleted. So if several writers make a record
- * with one number, one of them succeeds. If number n exists, all numbers below
- * n exist, so a search finds the newest record in few steps. This does not
- * depend on the clocks of the nodes.
+ * A generation is a version of the repository, and its record is the file that
+ * lists the generation's files and refs. Records are numbered from 1 without
+ * gaps. A record is created only if its name is free, and it is never deleted.
+ * So if several writers make a record with one number, one of them succeeds. If
+ * number n exists, all numbers below n exist, so a search finds the newest
+ * record in few steps. This does not depend on the clocks of the nodes.
+ *
+ * Each record has a token: random bytes, which are different for each try to
+ * make a record. If the store does not answer a writer, the writer reads the
+ * record. The token then shows whether this writer or another one has made the
+ * record:
  *
  *	write the files -> create record n + 1 --- created -----> done
  *	      (names that             |

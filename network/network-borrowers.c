@@ -146,9 +146,12 @@ static int has(struct search *s, const char *name)
 }
 
 /*
- * Returns the first object directory of the network that is in the list, or
- * NULL. The list begins with the repository's own object directory. This
- * directory is compared, too: it may be a symlink into the network.
+ * `dirs` are the object directories that a repository uses: its own one, then
+ * those of its alternates. Returns the first of them that belongs to the fork
+ * network, or NULL if there is none. A fork network is a group of forks (the
+ * members) and the repository that holds their shared objects (the store). The
+ * repository's own directory is compared, too: it may be a symlink to a
+ * directory of the network.
  */
 static const struct place *first_of_network(const struct search *s,
 					    char *const *dirs, size_t nr)

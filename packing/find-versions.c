@@ -523,12 +523,18 @@ static int note_unpaired(struct versions *v, struct error *err)
 /* ---- choosing */
 
 /*
- * Make sure that a candidate is not copied as it is stored. The candidate is
- * still sent, but as a new delta or as its kept delta. Append the candidate to
- * f->objects, unless it is there already. (A candidate that was in f->packed
- * has been removed from this set when it became a candidate.) Append the
- * candidate and its delta base to f->versions. The base is a version that the
- * receiver has or gets. Returns 0 or ERR_NOMEM.
+ * Make sure that a candidate is not copied from the pack as it is stored. (A
+ * candidate is an object to send that could be sent as a short delta against an
+ * object that the receiver has or gets.) The candidate is still sent, in one of
+ * two forms: as a new delta that is made now, or as its kept delta. A kept
+ * delta is a delta that a repack has made for later fetches and has stored
+ * beside the pack.
+ *
+ * Append the candidate to f->objects, unless it is there already. (A candidate
+ * that was in f->packed has been removed from this set when it became a
+ * candidate.) Append the candidate and its delta base to f->versions. The delta
+ * base is mostly an older version of the same file. The receiver has the base
+ * already, or gets it in the same pack. Returns 0 or ERR_NOMEM.
  */
 static int withhold(struct found *f, const struct candidate *c)
 {

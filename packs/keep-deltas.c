@@ -23,9 +23,10 @@
 #include "walk/walk.h"
 
 /*
- * Objects that the pack stores in fewer bytes than this get no kept delta. They
- * are many, but deltas of them would save few bytes. The server makes deltas of
- * small objects itself.
+ * Objects that the pack stores in fewer bytes than this get no kept delta (a
+ * delta that a repack makes for later fetches). There are many such objects,
+ * but deltas of them would save few bytes. If a fetch needs a delta of such an
+ * object, the server can make it quickly while it answers the fetch.
  */
 #define STORED_MIN 1024
 
@@ -431,9 +432,9 @@ static size_t max_delta(const struct keep_pair *pair)
 }
 
 /*
- * Add a row for a pair, but without a delta. The row tells the next repack that
- * a delta of this pair is not worth keeping, so that it does not try the pair
- * again. Returns 0 or ERR_NOMEM.
+ * Add a row for a pair to the new file of kept deltas, but without a delta. The
+ * row tells the next repack that a delta of this pair is not worth keeping, so
+ * that it does not try the pair again. Returns 0 or ERR_NOMEM.
  */
 static int add_none(struct keeping *k, const struct keep_pair *pair)
 {
@@ -448,9 +449,15 @@ static int add_none(struct keeping *k, const struct keep_pair *pair)
 }
 
 /*
- * Deflate a new delta. Add it as a row if it has at most half of the bytes
- * that the pack stores for the target; otherwise add a row without a delta. If
- * the file has no room for the delta, add nothing. Returns 0 or ERR_NOMEM.
+ * Deflate the new delta of a pair (a target and its delta base). Then add a row
+ * for the pair to the new file of kept deltas:
+ * - If the deflated delta has at most half of the bytes that the pack stores
+ *   for the target, the row has the delta.
+ * - If the deflated delta is longer, the row has no delta. Such a row tells the
+ *   next repack not to try this pair again.
+ * - If the delta is short enough, but the file would exceed its maximum size,
+ *   no row is added.
+ * Returns 0 or ERR_NOMEM.
  */
 static int keep_new(struct keeping *k, const struct keep_pair *pair,
 		    const void *bytes, size_t len)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes files of plans, and removes old ones. */
+/* Writes files of plans (cached responses), and removes old ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,9 @@
 #include "sys/tempfile.h"
 
 /*
- * Maximum number of plans in a directory. Each time a plan is stored, the files
- * are listed, which would be slow for more of them.
+ * Maximum number of plans in a directory. A plan is a cached response: the
+ * recipe of a pack that was sent. Each time a plan is stored, the files are
+ * listed, which would be slow for more of them.
  */
 #define FILES_MAX 2048
 

@@ -134,10 +134,16 @@ static const char *refuse(const struct plan_question *q)
 }
 
 /*
- * Adds to the hash the ids of the objects or packs that the client may get from
- * elsewhere, by URIs. The hash is the key of the plan. So a client that accepts
- * no URIs finds only plans of complete packs. Returns 0 if there are too many
- * packs, otherwise 1 or a negative error code.
+ * Adds to the hash the ids of the objects or packs that the client may download
+ * from another place, by packfile URIs. A pack for this client can leave these
+ * objects out.
+ *
+ * The hash is the key under which a plan (a cached response) is stored and
+ * found. For a client that accepts no URIs, no such ids are hashed. So its key
+ * differs from the key of a client that accepts URIs. Therefore a client that
+ * accepts no URIs finds only plans of packs that leave no object out.
+ *
+ * Returns 0 if there are too many packs, otherwise 1 or a negative error code.
  */
 static int put_elsewhere(struct hash_ctx *h, const struct plan_question *q,
 			 struct error *err)

@@ -120,9 +120,11 @@ struct prepared_place {
 };
 
 /*
- * Facts about the tree of an answer of depth 1. With these facts, the server
- * finds out which objects of the answer a similar tree still has
- * (packing/find-near.c).
+ * Facts about a prepared answer (a stored response) to a clone of depth 1: they
+ * describe the tree of the commit that this clone wants. A later clone of depth
+ * 1 may want another commit, whose tree differs in a few paths. With these
+ * facts, the server finds out which objects of the prepared answer are also in
+ * the other tree (packing/find-near.c).
  */
 struct prepared_tree {
 	/*

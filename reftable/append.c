@@ -27,10 +27,17 @@ int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
 }
 
 /*
- * Sets a->index to the update index of the next table. If tables.list names no
- * table, but there are tables, the list was lost. The new index is then above
- * the indexes of these tables, so no later merge covers them
- * (reftable_unlisted_remove()). Returns 0 or a negative error code.
+ * Sets a->index to the update index of the next table.
+ *
+ * If tables.list names no table, but the directory has tables, the content of
+ * the list was lost. The unlisted tables may be the only copy of the refs, so
+ * they must not be removed. Each merge of tables removes unlisted tables, but
+ * only those whose update indexes are all covered by listed tables
+ * (reftable_unlisted_remove()). So the new index is above all indexes of the
+ * unlisted tables. Then the listed tables never cover the unlisted tables, and
+ * no merge removes them.
+ *
+ * Returns 0 or a negative error code.
  */
 static int choose_index(struct reftable_append *a, struct error *err)
 {

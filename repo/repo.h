@@ -179,21 +179,27 @@ int repo_check_quarantine(const struct repo *repo, struct error *err);
 #define REPO_QUARANTINE_PREFIX "tmp_objdir-incoming-"
 
 /*
- * The file that marks a local copy of a repository in a store (copies/copy.h).
- * The file is in the common directory.
+ * The name of the file that marks a local copy. A local copy is a bare
+ * repository on the disk of this machine. It is a cached replica of a
+ * repository in a store (a place for files that several machines share; see
+ * copies/copy.h). The marker file is in the common directory of the local copy.
  */
 #define REPO_COPY_MARKER "store-copy"
 
 /*
- * Refuses to change a local copy of a repository in a store. A change of the
- * copy would not get into the store. So the next refresh of the copy would undo
- * the change. And if an object were written only to the copy, a later push
- * could use this object, and the repository in the store would then lack the
- * object. `what` is the operation in the message, e.g. "repack". Returns 0 if
- * the repository is no copy, ERR_DENIED if it is, ERR_IO if it is unknown
- * whether the repository is a copy, or ERR_NOMEM. A copy has its refs in
- * tables. So the cost is one system call if refs are tables, and none
- * otherwise.
+ * Refuses to change a repository that is a local copy (a cached replica of a
+ * repository in a store). A change of the copy would not get into the store. So
+ * the next refresh of the copy would undo the change. And if an object were
+ * written only to the copy, a later push could use this object, and the
+ * repository in the store would then lack the object.
+ *
+ * `what` is the operation in the message, e.g. "repack". Returns 0 if the
+ * repository is no copy, ERR_DENIED if it is, ERR_IO if it is unknown whether
+ * the repository is a copy, or ERR_NOMEM.
+ *
+ * Cost: none if the refs are in the files format, because a local copy always
+ * has its refs in the reftable format. If the refs are in the reftable format,
+ * one system call looks for the file REPO_COPY_MARKER.
  */
 int repo_check_copy(const struct repo *repo, const char *what,
 		    struct error *err);

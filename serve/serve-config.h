@@ -295,9 +295,11 @@ int serve_config_load(struct serve_config *config, const struct repo *repo,
 		      struct error *warning, struct error *err);
 
 /*
- * Set config->is_limit. serve_config_load() does not set it, because computing
- * the default reads files, and requests that list refs do not need the field.
- * Returns 0 or a negative error code.
+ * Set config->is_limit: whether clients may get only objects that refs reach.
+ * serve_config_load() does not set this field, for two reasons. If
+ * gitreach.reachableOnly is not set, files must be read to find the default
+ * value (visible_is_limit()). And requests that only list refs do not need the
+ * field. Returns 0 or a negative error code.
  */
 int serve_config_load_limit(struct serve_config *config,
 			    const struct repo *repo, struct error *err);

@@ -71,7 +71,10 @@ void session_release(struct session *s);
 
 /*
  * Send all pending packets of a request. If the connection serves only one
- * request, these packets end the answer. Returns 0 or the error of the output.
+ * request (options->stateless_rpc or options->advertise_only), the caller must
+ * write nothing afterwards: the end of the response in the underlying protocol,
+ * such as HTTP's last chunk, may be sent in the same write. Returns 0 or the
+ * error of the output.
  */
 int session_send(struct session *s, struct error *err);
 

@@ -150,9 +150,9 @@ size_t statistics_reasons(const struct statistics *st,
 /*
  * Copies to `counts` how many packs were sent for each result of the search for
  * a plan (a cached response): "hit", "joined", "miss" or "bypass". The records
- * of requests (wire/summary.h) call "miss" "made", and "bypass" "bypassed".
- * Results that have not occurred are left out. Returns the number of copied
- * results.
+ * of requests (wire/summary.h) use other words for the last two results: "made"
+ * in place of "miss", and "bypassed" in place of "bypass". Results that have
+ * not occurred are left out. Returns the number of copied results.
  */
 size_t statistics_plans(const struct statistics *st,
 			struct status_count counts[STATUS_COUNTS_MAX]);

@@ -69,8 +69,9 @@ int stored_stage_take(const char *dir, const struct repo *source,
 		      struct error *err);
 
 /*
- * Removes multi-pack-indexes and commit-graphs that refer to objects or packs
- * which the stage lacks. Returns 0 or a negative error code.
+ * `repo` is the stage (the temporary repository, see above). Removes its
+ * multi-pack-indexes and commit-graphs if they refer to objects or packs that
+ * are not in the stage. Returns 0 or a negative error code.
  */
 int stored_stage_drop_strays(const struct repo *repo, struct error *err);
 

@@ -290,11 +290,15 @@ static int take_copy(struct tree_splice *s, const struct tree_starts *base,
 		ret = take_piece(s, base, i - 1, op->off,
 				 min_u32(starts[i], end));
 	/*
-	 * The copy may begin in the middle of an entry of the new tree. The
-	 * entries of the base are then cut at other bytes than those of the new
-	 * tree, so their numbers cannot be used. Add their bytes, which are
-	 * parsed again, until an entry of the new tree and an entry of the base
-	 * end at the same byte.
+	 * The range that this instruction copies may begin in the middle of an
+	 * entry of the new tree: s->part has the first bytes of this entry. In
+	 * this case an entry of the base is not an entry of the new tree,
+	 * because it begins at another byte. So it cannot be added by its
+	 * number. Its bytes are added instead, and are parsed as bytes of the
+	 * new tree. The loop adds one entry of the base after the other in this
+	 * way. It ends when an entry of the new tree ends at the same byte as
+	 * an entry of the base (s->part is empty). The next entries of the base
+	 * are entries of the new tree, too.
 	 */
 	for (; !ret && s->part.len && starts[i] < end; i++)
 		ret = take_piece(s, base, i, starts[i],
