@@ -32,8 +32,9 @@ struct admission_options {
 };
 
 /*
- * Returns an admission without tickets, in memory that child processes share.
- * Returns NULL with *err set after an error.
+ * Returns an admission in memory that child processes share. It has no tickets
+ * yet. (Each request that waits for admission or works has a ticket, see
+ * admission/queue.h.) Returns NULL with *err set after an error.
  */
 struct admission *admission_new(const struct admission_options *options,
 				struct error *err);

@@ -334,8 +334,10 @@ static int visit_dir(struct visit *v, const char *sub,
 }
 
 /*
- * Removes a file of the visited directory if the generation r->g does not have
- * it. A file that no generation can have is not removed.
+ * Removes a file of the visited directory if two conditions hold: the
+ * generation r->g does not have the file, and the path of the file is one that
+ * a generation may have (stored_layout_allows()). So files that exist only in
+ * local copies, such as lock files, are not removed.
  */
 static int remove_other(void *ctx, const char *name)
 {

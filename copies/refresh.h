@@ -62,9 +62,12 @@ int stored_refresh_download_with(const struct stored_refresh *r,
 				 void *ctx, struct error *err);
 
 /*
- * Puts the files and the refs of r->g into the directory. Removes a file that
- * r->g lacks if a generation can have such a file (stored_layout_allows()).
- * Packs and reftables are not removed yet. Returns 0 or a negative error code.
+ * Puts the files and the refs of r->g into the directory. (r->g is the
+ * generation, the version of the repository, that the local copy gets.) Also
+ * removes files that this generation does not have. A file is removed only if
+ * its path is one that generations may have (stored_layout_allows()). So files
+ * that exist only in local copies, such as lock files, stay. Packs and
+ * reftables are not removed yet. Returns 0 or a negative error code.
  */
 int stored_refresh_files(const struct stored_refresh *r, struct error *err);
 

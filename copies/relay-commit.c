@@ -39,10 +39,10 @@ struct relay_repository {
 	 */
 	struct stored_finder finder;
 	/*
-	 * When (sys_clock_ns()) it was last certain that the store has the
-	 * base, the generation after which the next record is made. It is
-	 * certain when this relay makes the base, and when the store proves
-	 * that it has the base.
+	 * The last time (sys_clock_ns()) at which the store was known to have
+	 * the base: the generation after which the next record is made. The
+	 * time is set when this relay makes the base, and when the store proves
+	 * that it has the base. 0: neither has happened for this base.
 	 */
 	uint64_t proved_ns;
 	/* The lock of struct relay_commits guards the fields from here on. */

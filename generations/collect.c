@@ -511,12 +511,13 @@ int generation_collect(struct generation_garbage *out,
 	}
 	generation_release(&newest);
 	/*
-	 * Search for the newest record again, because records must be read
-	 * after the store was asked for its time. The record that names a file
-	 * is made soon after the file is written. So if a file was older than
-	 * the grace period at the time that the store has told, there are two
-	 * cases: a record that names the file exists already and is read now,
-	 * or no record will ever name the file.
+	 * Search for the newest record again: the records must be read after
+	 * ask_time() has read the clock of the store. A writer makes the record
+	 * that names a file soon after it has written the file. Take a file
+	 * that was older than the grace period at the time that ask_time() has
+	 * read. There are two cases: the record that names the file exists
+	 * already and is read now, or no record will ever name the file. So if
+	 * no record that is read now names the file, the file can be deleted.
 	 */
 	if (!ret)
 		ret = generation_newest(&newest, place, number, err);

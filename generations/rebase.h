@@ -9,9 +9,11 @@
 #include "generations/history.h"
 
 /*
- * Checks those properties of a change that do not depend on a generation: its
- * texts, paths that occur twice, and the size of a record with only this
- * change. Returns 0, ERR_INVALID if the change is not allowed, or ERR_NOMEM.
+ * Checks those properties of a change that do not depend on a generation: the
+ * strings of the change (such as names of refs, paths of files, the node and
+ * the user), paths and refs that occur twice, names of refs that conflict, and
+ * the size of a record with only this change. Returns 0, ERR_INVALID if the
+ * change is not allowed, or ERR_NOMEM.
  */
 int rebase_check(const struct generation_change *change, struct error *err);
 

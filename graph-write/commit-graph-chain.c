@@ -216,8 +216,10 @@ static int expire_layer(void *ctx, const char *name)
 	/*
 	 * The old chain has this layer, the new one does not. Another process
 	 * may have read the old chain, and may be about to open the layer. So
-	 * set the modification time of the layer to now, so that it is removed
-	 * later.
+	 * the layer should stay for some time, counted from now: set its
+	 * modification time to now. If t->expiry is in the past, the layer is
+	 * not removed now. A later run removes it when its modification time is
+	 * old enough.
 	 */
 	if (strstr(t->old, hex))
 		ret = sys_set_mtime(path.data, sys_clock_seconds(), t->err);

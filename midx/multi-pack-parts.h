@@ -57,8 +57,8 @@ int multi_pack_put_files(const struct multi_pack_files *files,
 			 enum sys_fsync_method method, struct error *err);
 
 /*
- * The indexes that are needed to make the bitmap index of a layer. All are
- * borrowed and may be NULL.
+ * What is needed to make the bitmap index of a layer of a chain (an incremental
+ * multi-pack-index). The pointers are borrowed and may be NULL.
  */
 struct multi_pack_below {
 	/* the bitmap index of the layers below the new layer */
@@ -83,9 +83,12 @@ int multi_pack_check_bitmap(struct multi_pack_options *options,
 			    struct error *err);
 
 /*
- * Append the bytes of the bitmap index of `om` to *out, and store its counts in
- * *result. `om` must be linked to its packs. `below` is NULL for a single
- * multi-pack-index. Returns the same codes as multi_pack_bitmap_make().
+ * Append to *out the bytes of the bitmap index of the multi-pack-index `om`,
+ * and store its counts in *result. Before the call, odb_midx_link() must have
+ * found the packs of `om` in `odb`. If `om` is a layer of a chain (an
+ * incremental multi-pack-index), `below` has what is needed of other layers. If
+ * `om` is not in a chain, `below` is NULL. Returns the same codes as
+ * multi_pack_bitmap_make().
  */
 int multi_pack_make_bitmap(struct buf *out, struct multi_pack_result *result,
 			   const struct odb *odb, struct odb_midx *om,

@@ -33,17 +33,19 @@ enum revname_hint {
 /*
  * Resolves one name to an object id. Supported are full and abbreviated ids,
  * names of refs (refs_dwim()), "@", entries of reflogs (<ref>@{<n>} and
- * <ref>@{<date>}), the output of git-describe(1), and the suffixes ~<n>, ^<n>,
- * ^{<type>}, ^{}, ^{object}, ^0 and :<path>. A full id is returned without
- * checking that the object exists.
+ * <ref>@{<date>}), and the output of git-describe(1). A suffix may follow:
+ * ~<n>, ^<n> (^0 is the commit itself), ^{<type>}, ^{}, ^{object}, or :<path>
+ * for a path in the tree of a revision, as in "HEAD:Makefile". A full id is
+ * returned without checking that the object exists.
  *
- * Returns 0 or an error code. ERR_UNSUPPORTED: @{upstream}, @{push},
- * @{-<n>}, the index (:<path>), ^{/regex} or :/text, or a reflog with too few
- * entries; the message says which. ERR_MISSING: an unknown name ("ambiguous
- * argument '<name>': unknown revision ..."), or an object on the way whose
- * loose file is empty. ERR_CORRUPT: an object on the way is damaged.
- * ERR_INVALID: an ambiguous prefix ("short object ID <hex> is ambiguous"), an
- * object of another type than required, or a missing path.
+ * Returns 0 or an error code. ERR_UNSUPPORTED: @{upstream}, @{push}, @{-<n>},
+ * ^{/<regex>}, a name that begins with a colon (:<path> is an entry of the
+ * index, :/<text> a search), or a reflog with too few entries; the message says
+ * which. ERR_MISSING: an unknown name ("ambiguous argument '<name>': unknown
+ * revision ..."), or an object on the way whose loose file is empty.
+ * ERR_CORRUPT: an object on the way is damaged. ERR_INVALID: an ambiguous
+ * prefix ("short object ID <hex> is ambiguous"), an object of another type than
+ * required, or a missing path.
  */
 int revname_resolve(struct oid *out, const char *name, struct refs *refs,
 		    struct odb_reader *reader, const struct odb *odb,

@@ -169,9 +169,12 @@ static char *alternates_with_store(const struct network *network,
 }
 
 /*
- * Works like check_all(), for a member without info/alternates. The objects of
- * the store can be read. Otherwise, an object of the store that only a reflog,
- * an index or a stopped rebase names would be left out.
+ * Works like check_all(), for a member whose info/alternates was removed.
+ * Without this file, the objects of the store could not be read. check_all()
+ * leaves out an object that it cannot read if only a reflog, an index or a
+ * stopped rebase names the object. So it would not notice that the member lacks
+ * such an object of the store. Therefore this function makes the objects of the
+ * store readable, only for the check (alternates_with_store()).
  */
 static int check_unlinked(const struct network *network,
 			  const struct repo *repo, struct error *err)

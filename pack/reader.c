@@ -472,14 +472,22 @@ static void forget_error(struct error *err)
 }
 
 /*
- * Applies the deltas of the chain one after the other, beginning with the base
- * *node. If a delta fails, another copy of its result is used. On success
- * *node is the result of the last delta, pinned.
+ * Applies the deltas of the chain one after the other. The base of the first
+ * delta is the object at the start of the chain, and the base of each further
+ * delta is the result of the delta before it.
  *
  * `ret` and `at` come from find_base(). `at` is the offset of the object at the
- * start of the chain. If `ret` is 0, *node is this object, and it is the base
- * of the first delta. If `ret` is an error, this object is damaged, and another
- * copy of it is used as the base. Returns 0 or a negative error code.
+ * start of the chain. If `ret` is 0, *node is this object. If `ret` is an
+ * error, this object is damaged.
+ *
+ * A damaged base is replaced by another copy of the same object, for example
+ * from another pack (read_spare()). This holds for the object at the start of
+ * the chain, and for a result of a delta that cannot be applied. If there is no
+ * other copy, the result of the next delta counts as damaged, too. If the last
+ * result of the chain is damaged, the error is returned.
+ *
+ * On success *node is the result of the last delta, pinned. Returns 0 or a
+ * negative error code.
  */
 static int climb(struct pack_reader *r, struct pack *pack, uint64_t at, int ret,
 		 struct base_cache_node **node, struct error *err)

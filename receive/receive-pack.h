@@ -111,9 +111,12 @@ struct receive_options {
  * another negative error code. A client that breaks the protocol gets an "ERR"
  * packet or a message on band 3.
  *
- * After an error, each ref has its old value, or the value that the report
- * says. Objects that were not accepted are removed. The hooks post-receive and
- * post-update run for all refs that changed, even if the client went away.
+ * An error does not mean that the refs are unchanged: for example, the client
+ * may go away after refs were updated. The hooks post-receive and post-update
+ * still run for all refs that changed. After an error, each ref is in one of
+ * two states, whether or not the client got the report. Either the ref has its
+ * old value, or it has the new value that the report gives for it. Objects that
+ * were not accepted are removed.
  */
 int receive_pack_serve(const struct receive_options *options,
 		       const struct serve_io *io, struct error *err);

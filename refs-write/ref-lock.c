@@ -110,11 +110,13 @@ static int reject_among(struct ref_transaction *tx, const struct ref_item *item,
 
 /*
  * Finds updates of the same transaction whose names conflict with the name of
- * `item`. Of two updates that conflict, one is rejected. If refs are stored in
- * files, this is the update of `item`. If refs are stored in reftables, this is
- * the update that was queued first. The search ends when no conflict is left,
- * or when the update of `item` is rejected. Returns 0 (also if updates are
- * rejected) or a negative error code.
+ * `item`, as "a" and "a/b" do. If two updates conflict, one of the two is
+ * rejected:
+ * - If refs are stored in files, the update of `item` is rejected.
+ * - If refs are stored in reftables, the update that was queued first is
+ *   rejected.
+ * The search ends when no conflict is left, or when the update of `item` is
+ * rejected. Returns 0 (also if updates are rejected) or a negative error code.
  */
 static int check_among(struct ref_transaction *tx, struct ref_item *item,
 		       struct error *err)

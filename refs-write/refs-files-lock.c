@@ -255,10 +255,13 @@ static void unlock_rejected(struct ref_transaction *tx)
 }
 
 /*
- * Releases the locks of rejected updates. The directory of such a lock file
- * could be at the path of another ref of the transaction. Then locks
- * packed-refs and writes the new file without deleted refs. Readers do not see
- * the new file yet. Returns 0 or a negative error code.
+ * Prepares the commit of a transaction, in two steps:
+ * - Removes the lock files of rejected updates, and directories that are then
+ *   empty. This is necessary because such a directory could be at the path to
+ *   which the commit moves the file of another ref.
+ * - If the transaction deletes refs, locks packed-refs and writes a new
+ *   packed-refs file without these refs. Readers do not see the new file yet.
+ * Returns 0 or a negative error code.
  */
 int refs_files_tx_ready(struct ref_transaction *tx, struct error *err)
 {

@@ -90,8 +90,13 @@ struct scan {
 };
 
 /*
- * Asks whether the record at [off, nl), which has no "^" line, may name a tag
- * object. Returns 1 if so, 0 if certainly not, or a negative error code.
+ * Finds out whether the record at [off, nl) of packed-refs may name a tag
+ * object. The record has no "^" line (no peeled id). In some files, the missing
+ * "^" line alone proves that the ref is no annotated tag
+ * (packed_refs_proves()). Otherwise the callback scan->search->may_be_tag
+ * decides; without a callback, the object counts as a possible tag. Returns 1
+ * if the record may name a tag object, 0 if it certainly does not, or a
+ * negative error code.
  */
 static int ask(const struct scan *scan, size_t off, size_t nl)
 {

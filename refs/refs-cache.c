@@ -10,8 +10,9 @@
 
 struct note {
 	/*
-	 * the key and the text of a note (a text that a user derived from the
-	 * mapped refs); key.len is 0 if the slot is free
+	 * The key and the text of a note. A note is a text that other code has
+	 * computed from the mapped refs and stores in the cache, such as a list
+	 * of refs for a client. key.len is 0 if the slot is free.
 	 */
 	struct buf key, text;
 	uint64_t number;

@@ -195,10 +195,17 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
- * Find the unreachable objects that `pack`, a pack of an alternate, has. If
- * `pack` is a cruft pack, `times` has the times of its objects, and these times
- * are recorded (staying_mtime). For any other pack, `times` is NULL, and the
- * objects are marked as safe.
+ * Find the unreachable objects that `pack`, a pack of an alternate, has. This
+ * repack does not remove the pack, so these objects have a copy that stays.
+ *
+ * If `pack` is an ordinary pack, `times` is NULL. The objects are marked as
+ * safe (is_safe): the copies in this repository need not be kept.
+ *
+ * If `pack` is a cruft pack, `times` has the times of its objects in its
+ * .mtimes file. A copy in a cruft pack makes an object safe only if the copy's
+ * time is at least as late as that of the object in this repository. With an
+ * earlier time, the object would expire too early. So the times are only
+ * recorded here (staying_mtime), and are compared later.
  */
 static void mark_elsewhere(struct unreachable *u, const struct pack *pack,
 			   const struct pack_mtimes *times)

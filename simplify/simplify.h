@@ -110,8 +110,11 @@ struct simplify;
 /*
  * Starts a walk of simplified history. Tips, options and the memory that they
  * point to are borrowed until simplify_free(). *out is owned by the caller.
- * Returns 0, ERR_INVALID for an ancestry path without haves, or another error
- * code, for example ERR_MISSING for a commit or tree that cannot be read.
+ *
+ * Returns 0 or a negative error code. ERR_INVALID: options->ancestry_path and
+ * options->through_haves are set, but `tips` has no haves. (Haves are the
+ * commits whose history is excluded, like ^<commit> of git rev-list.)
+ * ERR_MISSING: a commit or tree cannot be read.
  */
 int simplify_new(struct simplify **out, struct history *h,
 		 const struct revwalk_tips *tips,

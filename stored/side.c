@@ -160,8 +160,11 @@ static int cmp_upload(const void *a, const void *b)
 }
 
 /*
- * Fills `list` with the uploads that a bundle takes, sorted by hash. Of uploads
- * with equal content, only one is taken. Returns the number of taken uploads,
+ * Fills `list` with the uploads that go into the side bundle, sorted by hash. A
+ * side bundle (stored/side.h) is one file with the contents of many small files
+ * of a generation; it is not a bundle of `git bundle`. stored_side_takes()
+ * decides by the size and the path of a file. Of several uploads with equal
+ * content, only one goes into the bundle. Returns the number of these uploads,
  * and the size of the bundle in *size.
  */
 static size_t choose(const struct generation_upload **list, uint64_t *size,

@@ -77,8 +77,9 @@ static int redirect(posix_spawn_file_actions_t *actions, unsigned flags, int in,
 
 /*
  * Gives the child the default action for SIGPIPE, since this process may ignore
- * SIGPIPE. If `is_open`, the child blocks no signal. If `is_group`, the child
- * leads a process group.
+ * SIGPIPE. If `is_open` is true, the signal mask of the child is empty: the
+ * child blocks no signal. If it is false, the child inherits the signal mask of
+ * this thread. If `is_group` is true, the child leads a process group.
  */
 static int set_attributes(posix_spawnattr_t *attr, bool is_open, bool is_group)
 {

@@ -34,26 +34,33 @@
 
 #include "base/error.h"
 
-/* What must stay the same, so that sys_witness_holds() returns true. */
+/*
+ * How a path is watched: which later changes make sys_witness_holds() return
+ * false.
+ */
 enum sys_witness_kind {
 	/*
-	 * The file must not change. In a directory, no name may be added or
-	 * removed.
+	 * The witness no longer holds after any change of the file. If the path
+	 * is a directory, the witness no longer holds after a name was added to
+	 * the directory or removed from it.
 	 */
 	SYS_WITNESS_CONTENT,
 	/*
-	 * The path must lead to the same file or directory with the same owner.
-	 * The content may change.
+	 * The witness no longer holds if the path leads to another file or
+	 * directory, or if the owner or the mode has changed. A change of the
+	 * content does not matter.
 	 */
 	SYS_WITNESS_IDENTITY,
 	/*
-	 * The names in a directory must stay the same: none is added or
-	 * removed. Call sys_witness_add() before the directory is read.
+	 * For a directory. The witness no longer holds after a name was added
+	 * to the directory or removed from it. Call sys_witness_add() before
+	 * the directory is read.
 	 *
 	 * In contrast to SYS_WITNESS_CONTENT, this kind can be used for a
-	 * directory that has changed shortly before sys_witness_init(). The
-	 * names, inodes and attributes of the files in such a directory are
-	 * noted, and are compared later.
+	 * directory that has changed shortly before sys_witness_init(). For
+	 * such a directory, the names, inodes and attributes of its files are
+	 * noted, and are compared later. So a change of one of these files may
+	 * end the witness, too.
 	 */
 	SYS_WITNESS_LISTING,
 };
