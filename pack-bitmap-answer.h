@@ -113,8 +113,10 @@ int pack_bitmap_try(struct pack_bitmap_result *result, struct walk *w,
 struct pack_bitmap_answer {
 	bool by_bitmap;
 	/*
-	 * The objects, if by_bitmap is set. With commits_only, the result also
-	 * has objects of other types, which mean nothing.
+	 * The objects, if by_bitmap is set. If the request had commits_only
+	 * set, only the commits in the result are right. The result may then
+	 * also have some trees, blobs and tags. The caller must ignore these
+	 * objects.
 	 */
 	struct pack_bitmap_result result;
 	/* statistics of the query; all zero after a walk */

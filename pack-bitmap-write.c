@@ -95,8 +95,11 @@ static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 
 /*
  * Returns how many words of bitmaps fit into the budget of the whole file; 0:
- * no budget is set. A sixteenth of the budget is kept in reserve, because the
- * caller counts too few bytes for the header of each bitmap.
+ * no budget is set. A sixteenth of the budget is kept in reserve. The reason:
+ * bitmap_choose(), which gets the number of words, counts 32 bytes for each
+ * bitmap of a commit in addition to the compressed words. But the file has up
+ * to 34 bytes: 18 for the headers of the bitmap, and 16 for its row in the
+ * lookup table.
  */
 static size_t budget_words(const struct pack_bitmap_write *request,
 			   const struct types *types)

@@ -179,15 +179,19 @@ static size_t next_guess(const struct choosing *s, size_t dense_nr,
 }
 
 /*
- * The range of densities (values of dense_nr, see bitmap/select.h) that may
- * still be tried.
+ * The range of densities that may still be tried. A density is a value of
+ * dense_nr (bitmap/select.h): the larger dense_nr is, the more commits get a
+ * bitmap.
  */
 struct range {
 	/* the highest dense_nr that fits the budget; 0: none so far */
 	size_t fits;
 	/*
-	 * the highest dense_nr that is worth trying: the largest useful one for
-	 * the index, or less if the budget allows no more
+	 * The highest dense_nr that is worth trying. At first it is
+	 * bitmap_select_dense_nr(): a larger dense_nr would be useless for an
+	 * index with this number of objects. It becomes smaller when a larger
+	 * dense_nr has turned out to exceed the budget, or when a smaller one
+	 * fills the budget nearly.
 	 */
 	size_t most;
 };

@@ -287,10 +287,13 @@ static int mark_tips(struct selecting *s)
 }
 
 /*
- * Returns the flags of a tip. Its ancestors get these flags, too. Only a mirror
- * asks for refs of the class OTHER, and a mirror also asks for all branches and
- * tags. A commit that a branch or tag reaches is counted for the class NAMED.
- * So it gets the flag OTHERS_COVERED, and is not counted for the class OTHER.
+ * Returns the flags of a tip. The ancestors of the tip get these flags, too.
+ *
+ * A commit that a branch or tag reaches gets the flag OTHERS_COVERED. The flag
+ * says that a request for all refs of the class OTHER need not walk the commit.
+ * The reason: only a mirror makes such a request, and a mirror also asks for
+ * all branches and tags. So the walk of this commit is counted for the class
+ * NAMED already.
  */
 static uint8_t flags_of_tip(uint8_t is, bool has_bitmap)
 {

@@ -472,10 +472,11 @@ static int take_first(void *ctx, const struct oid *oid, enum object_type type,
 }
 
 /*
- * Returns 0 if the set `fewer` has all objects of the set `more`. If not,
- * returns ERR_CORRUPT with a message that names a missing object. `who` is the
- * word in the message for the method that has found `more`: "bitmaps" or
- * "walks". Other negative error codes are possible.
+ * Checks one half of the question whether two sets are equal: whether the set
+ * `more` has an object that the set `fewer` lacks. Returns 0 if it has no such
+ * object. Otherwise returns ERR_CORRUPT with a message that names such an
+ * object. `who` is the word in the message for the method that has found the
+ * set `more`: "bitmaps" or "walks". Other negative error codes are possible.
  */
 static int has_no_more(const gitreach_set *more, const gitreach_set *fewer,
 		       const char *who, struct error *err)

@@ -15,9 +15,12 @@
  * everything that its wants reach. So the clone needs all objects of the answer
  * if each want of the answer is a want of the clone (B, C), or is reached by
  * the new history (A). In this case the content of the answer is sent, and the
- * new objects follow. If several answers can be used, the one with the most
- * objects is chosen. Answers that the client can get from another place, such
- * as a web server, are tried before all others.
+ * new objects follow.
+ *
+ * If several answers can be used, one that the client can download from another
+ * place, such as a web server, is preferred. Of several such answers, the one
+ * with the most objects is chosen. If the client can download none of the
+ * usable answers, the one with the most objects is chosen, too.
  *
  * If a branch was deleted or rewound, the walk does not reach the old tip of
  * the branch. Then the objects are found by the bitmap index or a walk.

@@ -288,8 +288,10 @@ static int load_answer(struct nearing *n)
 }
 
 /*
- * Returns whether an object that a tree names exists. Only a blob outside of
- * the packs is searched for. A commit or tree was already read, so it exists.
+ * Returns whether an object that a tree names exists in the repository. An
+ * object with a position in a pack exists, and so does a commit or tree,
+ * because it was already read. Only a blob that has no position in a pack must
+ * be looked up.
  */
 static bool exists(const struct found *f, const struct walk_item *item)
 {

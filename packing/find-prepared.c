@@ -24,8 +24,12 @@
 struct tag_check {
 	const struct found *f;
 	/*
-	 * Indexed like the file's list of tags: tags of the prepared answer
-	 * that has_same_tags() has not met among the present tags yet.
+	 * One bit for each tag in the file of prepared answers. At first, the
+	 * bits of the tags that the prepared answer has are set. Then
+	 * has_same_tags() visits the present tags of the repository, and
+	 * check_tag() clears the bit of each tag that it is called for. The
+	 * bits that are left at the end stand for tags that the answer has, but
+	 * the repository no longer has.
 	 */
 	struct bitset missing;
 };

@@ -199,11 +199,16 @@ int found_each_packed(const struct found *found, const struct bitset *subset,
 bool found_bit(const struct found *found, uint32_t odb_pos, uint32_t *bit_pos);
 
 /*
- * Returns whether an object is written to the pack: it is an item, but not an
- * external item (a delta base that is not written). `obj_pos` may be that of
- * any copy of the object. `item_of` is an index of the items. If true, do not
- * add an external item for the object, even if the receiver has it: deltas
- * between the two items could make a cycle.
+ * Returns whether an object is written to the pack: it is an item of the list
+ * `items`, but not an external item (an item that is only a delta base and is
+ * not written). `obj_pos` may be that of any copy of the object. `item_of` is
+ * an index of the items.
+ *
+ * If this function returns true, the caller must not append an external item
+ * for the same object, even if the receiver has the object. The reason: the
+ * object would then have two items. A delta of one item could have a base that
+ * is itself a delta of the other item. So the objects could form a cycle of
+ * delta bases.
  */
 bool found_is_item(const struct found *found, const struct packing_items *items,
 		   const struct item_index *item_of, uint32_t obj_pos);

@@ -222,11 +222,14 @@ struct keep_copies_options {
 	 * Limit of the cost. The unit is the cost of deflating one byte. Two
 	 * kinds of work count: reading trees, and making new copies. If a new
 	 * copy would bring the sum above cost_max, it is not made; but the
-	 * first new copy is made in any case, so that each repack makes one.
-	 * Trees may still be read after that, because their objects may have
-	 * copies in the file `old`, which need not be made. When reading trees
-	 * alone has cost twice cost_max, the remaining tips are skipped. A
+	 * first new copy is made in any case, so that each repack makes one. A
 	 * small fixed minimum is used in place of a smaller cost_max.
+	 *
+	 * When no further new copy can be made, the trees of the remaining tips
+	 * are still read while the file `old` has copies that were not taken
+	 * over yet. The reason: objects in these trees may have such copies,
+	 * which need not be made again. But when reading trees alone has cost
+	 * twice cost_max, the remaining tips are skipped.
 	 */
 	uint64_t cost_max;
 	/*

@@ -219,11 +219,15 @@ static void grow_slots(struct entry_pool *pool)
 }
 
 /*
- * New entries first wait without a number. Some of them together are then
- * looked up, and an entry that is not in the table yet gets a number
- * (entry_nr). Before a waiting entry with this hash is looked up, this function
- * prefetches the entry in the hash's slot of the table: the two will most
- * likely be compared.
+ * New entries first wait without a number. Later, entry_pool_settle() looks up
+ * all waiting entries together in the table of the entries that have a number
+ * (entry_nr). If the table has no entry with the same bytes, the waiting entry
+ * gets a new number.
+ *
+ * `hash` is the hash of a waiting entry that will be looked up soon. The
+ * look-up begins at the slot of this hash in the table. If the slot has an
+ * entry, this function prefetches the bytes of that entry, because the look-up
+ * will most likely compare them with the bytes of the waiting entry.
  */
 static void prefetch_entry(const struct entry_pool *pool, uint32_t hash)
 {
