@@ -236,8 +236,10 @@ int bitmap_boundary_settle(struct bitset *uninteresting,
  * commit. So the function walks from `wants`, and appends the first indexed
  * commit on each path.
  *
- * With an empty set, the cost is that of walking these paths. Otherwise the
- * cost is that of decoding each bitmap whose commit no appended commit reaches.
+ * Cost: with an empty set, walking these paths. Otherwise, decoding bitmaps.
+ * The commits with bitmaps are visited from the newest to the oldest. If a
+ * commit that is already appended reaches the visited one, its bitmap is
+ * skipped. All other bitmaps are decoded.
  */
 int bitmap_disjoint_commits(struct walk_tips *bounds,
 			    const struct bitmap_file *file,

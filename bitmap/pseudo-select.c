@@ -318,14 +318,18 @@ static int class_add(struct class_tips *class, const struct history *h,
 }
 
 /*
- * Counts a commit for each class of tips:
- * - as reached, if a request for all tips of the class reaches the commit;
- * - as saved, if two facts hold: such a request reaches the commit, and without
- *   pseudo-merges it would have to walk the commit, because no bitmap of a tip
- *   contains it. With pseudo-merges, the request need not walk the commit.
+ * Counts a commit. There are two classes of tips: s->named (branches and tags)
+ * and s->others (all other refs). For each class, think of a request for all
+ * tips of the class. The commit is counted:
+ * - in `reached` of the class, if the request reaches the commit;
+ * - in `saved` of the class, if the request reaches the commit, but no bitmap
+ *   of a tip contains the commit. Without pseudo-merges, the request would have
+ *   to walk the commit. With pseudo-merges, it need not.
  *
- * A saved commit is added to the tips for pseudo-merges if it is a tip of the
- * class without a bitmap, and no other such tip reaches it.
+ * Pseudo-merges are made of the tips in class->by_date. A commit that is
+ * counted in `saved` is added to these tips if two conditions are met: the
+ * commit is itself a tip of the class, without a bitmap; and no other tip of
+ * the class without a bitmap reaches the commit.
  *
  * `above`: the flags from the commit's children. `own`: the flags that the
  * commit has as a tip. Returns 0 or ERR_NOMEM.

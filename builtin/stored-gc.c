@@ -40,7 +40,8 @@ static int parse_duration(int64_t *out, const char *text)
 		return 1;
 	/*
 	 * Refuse a number without a valid unit, and a number that is too large.
-	 * The parser of dates would take such a number for a day or a year.
+	 * Do not return 1 for them: the caller would then parse the text as a
+	 * date, and the number could become a day or a year.
 	 */
 	if (!unit || n > 1000000)
 		return ERR_INVALID;

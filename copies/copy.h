@@ -192,12 +192,14 @@ void stored_copy_end(struct stored_copy *copy);
 int stored_copy_load(struct stored_copy *copy, struct error *err);
 
 /*
- * Sets the generation of the copy without reading the marker, in place of
- * stored_copy_load(). Only the number, the parent and the token of *known are
- * used. The caller must have checked that the marker file was not replaced
- * since *known was read.
+ * Sets the generation that the copy has to *known. Call this function in place
+ * of stored_copy_load(), which reads the generation from the marker (the file
+ * of the copy that says which generation the copy has). The caller must have
+ * checked that the marker was not replaced since *known was read from it.
  *
- * stored_copy_refresh() reads the marker later, only if there is a newer
+ * Only three fields of *known are used: the number, the parent, and the token
+ * (a random number that identifies the record of the generation).
+ * stored_copy_refresh() reads the marker later, only if the store has a newer
  * generation. Until then, stored_copy_generation() has only these three fields.
  */
 void stored_copy_assume(struct stored_copy *copy,

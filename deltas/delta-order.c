@@ -423,13 +423,18 @@ static int sort_by_path(struct delta_order *order,
 
 /*
  * A pass of the delta search may turn candidates (its targets) into deltas.
- * Keep some candidates from being targets of this pass: each delta whose base
- * is in another segment, and all bases of its delta chain, up to the object
- * that is stored whole. The segments are searched by different threads at the
- * same time. If another thread turned an object of the chain into a delta, the
- * chain would become longer, and the depth of the first delta would grow. But
- * this depth must not change while the segment of this delta is searched. There
- * are few such chains. Returns 0 or ERR_NOMEM.
+ * Keep some candidates from being targets of this pass: each delta D whose base
+ * is in another segment, and all bases of D's delta chain, up to the object
+ * that is stored whole.
+ *
+ * The reason: different threads search the segments at the same time. The
+ * thread that searches the segment of D uses the depth of D (the length of D's
+ * delta chain), and this depth must not change during the search. The bases of
+ * D may be in segments of other threads. If another thread turned the whole
+ * object at the end of the chain into a delta, the depth of D would grow.
+ *
+ * Only few candidates are kept out, because there are few deltas like D.
+ * Returns 0 or ERR_NOMEM.
  */
 static int settle_far(struct delta_order *order,
 		      const struct packing_items *list)

@@ -191,24 +191,28 @@ int islands_mark_tip(struct islands *islands, struct walk *w,
 		     const struct walk_tips *tips, struct error *err);
 
 /*
- * Marks the islands of references (pack.island). `found` is the result of
- * walk_enumerate() for all references, with keep_lists. A set of islands is
- * computed for each commit, from children to parents, and given to the commit
- * and to the trees and blobs that are new in it. No trees are read, except
- * trees that references name directly, and the trees of `heads`.
+ * Marks the objects of each island of references (pack.island). `found` is the
+ * result of walk_enumerate() for all references, with the option keep_lists: it
+ * lists, for each commit, the trees and blobs that are new in the commit.
  *
- * Clients also request each of the commits `heads` alone: as a clone with full
- * history, and as a clone of depth 1. So each head adds two islands: all
- * objects that the commit reaches, and all objects that its tree reaches (the
- * trees and blobs of a clone of depth 1). The objects of the second island are
- * also marked as objects of the tip island (islands_mark_tip()). Precondition:
- * each head is reachable from a reference.
+ * This function visits the commits from children to parents, and computes a set
+ * of islands for each commit. The commit gets this set, and so do the trees and
+ * blobs in its list. So most trees need not be read. Only two kinds of trees
+ * are read: trees that references name directly, and the trees of `heads`.
+ *
+ * `heads` are commits that clients also request alone: as a clone with full
+ * history, and as a clone of depth 1. So each head adds two islands. The first
+ * one has all objects that the commit reaches. The second one has all objects
+ * that the commit's tree reaches: the trees and blobs of a clone of depth 1.
+ * These trees and blobs are also marked as objects of the tip island, which has
+ * the objects of all clones of depth 1 (islands_mark_tip()). Precondition: each
+ * head is reachable from a reference.
  *
  * In a partial clone, `promisor` is not NULL, and `found` is the result of
- * promisor_enumerate(), which has no lists. In this case the trees of all found
- * commits are read, once for each set of islands. Two kinds of objects get no
- * islands: objects of promisor packs, and objects that only promised objects
- * reach.
+ * promisor_enumerate(), which does not list the new trees and blobs of commits.
+ * In this case the trees of all found commits are read, once for each set of
+ * islands. Two kinds of objects get no islands: objects of promisor packs, and
+ * objects that only promised objects reach.
  *
  * Without pack.island and without heads nothing is marked. Returns 0 or a
  * negative error code. After an error, *islands may be partly marked.

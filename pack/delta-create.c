@@ -7,11 +7,12 @@
  * that a repetitive base costs no more than any other base. The target is read
  * once, front to back. At each byte there are two kinds of candidates. The
  * first kind: each block of the base with the same hash. The second kind is one
- * place. If n bytes of the target have been read since the last copy, this
- * place is n bytes behind the end of that copy in the base. It often matches:
- * when bytes were replaced, the new bytes often have the same length, such as
- * an id in a tree. Candidates are extended in both directions. The one that
- * covers most of the target becomes a copy.
+ * place in the base, after the bytes that the last copy has taken from the
+ * base. If n bytes of the target have been read since the last copy, the place
+ * is n bytes after the end of the copied bytes. The base often matches the
+ * target there: when bytes were replaced, the new bytes often have the same
+ * length, such as an id in a tree. Candidates are extended in both directions.
+ * The one that covers most of the target becomes a copy.
  *
  * Copies wait in a short queue before they are encoded. A later match is
  * extended backwards. If the extended match covers a whole earlier copy, the

@@ -140,10 +140,13 @@ struct pack_idx_entry {
 struct pack_idx_format {
 	unsigned version; /* 1 or 2 */
 	/*
-	 * The smallest offset that is written with 64 bits; at most 2^31. 0:
-	 * the same as 2^31. Tests set a smaller number, to get 64-bit offsets
-	 * without a large pack. If the number is not 0 and an offset reaches
-	 * it, the index has version 2, even if `version` is 1.
+	 * The smallest offset that an index of version 2 stores with 64 bits;
+	 * at most 2^31. Tests set a small number, to get 64-bit offsets without
+	 * a large pack.
+	 *
+	 * 0: version 2 uses 2^31, and version 1 is written for all offsets that
+	 * fit in its 32 bits. Not 0: if an offset reaches the number, version 2
+	 * is written, even if `version` is 1.
 	 */
 	uint32_t off64_from;
 };

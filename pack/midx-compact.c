@@ -47,8 +47,13 @@ static int alloc_all(struct compact *c)
 
 /*
  * Numbers the packs of a layer in the combined file. The numbers follow those
- * of the layers combined before. Packs are numbered in the order of their
- * first bits; packs without bits come last. Returns 0 or ERR_NOMEM.
+ * of the layers combined before.
+ *
+ * If the layer has a bitmap order (the order in which bitmaps number its
+ * objects), the packs are sorted by it: the pack whose first object comes
+ * first in the bitmap order gets the smallest number. Packs without an object
+ * in the bitmap order come last. If the layer has no bitmap order, the packs
+ * keep the order that they have in the layer. Returns 0 or ERR_NOMEM.
  */
 static int place_packs(struct compact *c, size_t layer)
 {

@@ -213,12 +213,14 @@ int found_add_sent(struct found *found, struct packing_items *items,
  * Append external delta bases to the items: objects that only serve as bases,
  * and are not written from the list. The receiver has such an object already,
  * or the new pack gets it in a range of bytes that is copied from an old pack.
- * There are two kinds:
+ * Two sorts of objects are appended:
  * - Older versions (found->versions). An older version is not appended if its
  *   newer version has already become a delta (PACKING_DELTA).
  * - Boundary objects: objects in the trees of boundary commits, which the
- *   receiver has. A boundary object is appended if its key (kind_of()) is in
- *   `kinds`.
+ *   receiver has. A boundary object is appended only if it is probably similar
+ *   to an item that needs a base. `kinds` has the keys of these items: a key is
+ *   computed from type and name hash (kind_of()). The key of the boundary
+ *   object must be one of them.
  *
  * An object that is itself an item to write is not appended. `item_of`: an
  * index of the items that existed before the call.

@@ -343,11 +343,15 @@ static int walk_new(struct extending *x, struct error *err)
 /*
  * walk_new() has walked from the wants of the clone, and has stopped at
  * boundary commits: commits that the prepared answer (a stored response)
- * contains. The answer can be used only if the walk also reaches the wants of
- * the answer that are not wants of the clone (x->unreached). So this function
- * walks on from the boundary commits, until all of these wants are reached. A
- * want that only this function finds is, for example, the old tip of a branch
- * that was moved forward to another commit of the answer. At most OLD_MAX
+ * contains. The answer was prepared for a list of wants. Some of these wants
+ * may not be wants of the clone (x->unreached). The answer can be used only if
+ * the clone's wants reach all of them: otherwise the answer has objects that
+ * the client did not ask for.
+ *
+ * walk_new() has removed some of them from x->unreached. This function walks on
+ * from the boundary commits, until the others are reached, too. An example of
+ * such a want: a branch pointed to this commit when the answer was prepared,
+ * and was later moved forward to another commit of the answer. At most OLD_MAX
  * commits are visited. Returns 0 or a negative error code.
  */
 static int walk_old(struct extending *x, struct error *err)

@@ -97,10 +97,14 @@ struct packing_elsewhere {
 	int (*tell)(void *ctx, const bool *left_out, const struct oid *pack,
 		    struct error *err);
 	/*
-	 * Add to *hash all values that decide the results of has_pack().
-	 * Returns 0 if computing the hash would cost too much, otherwise 1 or a
-	 * negative error code. NULL: the hash cannot be computed. The function
-	 * is not used if has_pack is NULL or `nr` is not 0.
+	 * Adds to *hash all values that decide the results of has_pack(). The
+	 * hash is part of the key under which the plan of the response is
+	 * cached. Returns 1 if the values were added, 0 if computing the hash
+	 * would cost too much for this request, or a negative error code.
+	 *
+	 * NULL: the hash can never be computed, so no plan is cached. The
+	 * function is needed only if whole packs are offered (`nr` is 0, and
+	 * has_pack is set). Otherwise it is not called.
 	 */
 	int (*identify)(void *ctx, struct hash_ctx *hash, struct error *err);
 	void *ctx;

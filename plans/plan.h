@@ -110,9 +110,15 @@ struct plan_recorder {
 	size_t max;
 	/*
 	 * Called before bytes go to the sink. If it returns true, the recorder
-	 * holds back these bytes and all further ones.
+	 * holds back these bytes and all further ones: it only stores them in
+	 * the plan. plan_recorder_finish() sends them to the sink at the end.
+	 * If the plan becomes too large before, they are sent at once.
 	 */
 	bool (*begin_sending)(void *ctx);
+	/*
+	 * Called after the sink has got bytes, if begin_sending() returned
+	 * false for them.
+	 */
 	void (*end_sending)(void *ctx);
 	/*
 	 * Called when the plan became too large, or memory ran out. The plan is

@@ -114,9 +114,11 @@ static void enlist(struct worker *w, struct daemon_conn *conn,
 }
 
 /*
- * Removes a descriptor of a client of ssh from epoll. Closing the descriptor is
- * not enough: the client may keep the same file open, and epoll would still
- * report events for it.
+ * Removes a descriptor of a request over ssh from epoll. A local process, the
+ * command that sshd has started, passes its standard input and output to the
+ * server. Closing our copy of such a descriptor is not enough: this process may
+ * still have the same file open, and epoll would then report events for it.
+ * The socket of the connection itself is not removed here.
  */
 static void forget_fd(struct worker *w, const struct daemon_conn *conn, int fd)
 {

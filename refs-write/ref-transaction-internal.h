@@ -70,7 +70,8 @@ struct ref_tx_backend {
 	 * true: one lock covers all refs of a stack. A conflict between names,
 	 * as of "refs/a" and "refs/a/b", is then found after the lock was
 	 * taken, not when a single ref is locked. So the message about the
-	 * conflict does not begin with "cannot lock ref", as in stock Git.
+	 * conflict does not begin with "cannot lock ref". In this case, the
+	 * message of stock Git does not begin with these words either.
 	 */
 	bool has_one_lock;
 	/*

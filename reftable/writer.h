@@ -8,7 +8,8 @@
  * Blocks of refs, objects and their indexes are aligned. The section of refs
  * gets an index if it has more than three blocks, and so does the section of
  * objects. Reflogs get an index if they have more than one block. If refs have
- * an index, a section of objects maps objects to r-blocks.
+ * an index, the table also gets a section of objects. This section says, for an
+ * object id, which blocks of refs (r-blocks) have refs to the object.
  *
  * Bytes go to a temporary file as soon as a block is complete. The writer keeps
  * one block, the future index, and 12 to 40 bytes for each ref in memory.

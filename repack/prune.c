@@ -189,18 +189,20 @@ static bool may_go(struct run *r, const struct oid *oid)
 }
 
 /*
- * Returns whether another process may need an object of a pack that has no
- * final name yet. If the repository has promisor packs, the answer is always
- * true.
+ * Returns whether an object of a pack that has no final name yet may still be
+ * needed. If it may be needed, the pack must stay. If the repository has
+ * promisor packs, the result is always true.
  *
  * If there are no promisor packs, the walk has read packs without a final name,
- * too (odb/odb.h), and has given a number to each object that it met. There are
- * three cases:
- * - An object without a number was not met. It is unreachable, and not needed.
- * - Some unreachable objects have numbers. They are in the list r->unreachable.
- *   Such an object is needed only if it is kept because it, or an object that
- *   reaches it, is recent (is_wanted()).
- * - Any other object counts as needed.
+ * too (odb/odb.h). The walk starts from the refs and other roots. After the
+ * walk, unreachable objects are looked at, to find the recent ones. Each object
+ * that was seen has got a number in the space of the walk. There are three
+ * cases:
+ * - An object without a number was not seen. It is unreachable, and not needed.
+ * - An object in the list r->unreachable has a number, but no root reaches it.
+ *   The object is needed only if it, or an object that reaches it, is recent
+ *   (is_wanted()).
+ * - Any other object with a number counts as needed.
  */
 static bool may_be_asked_for(void *ctx, const uint8_t *raw)
 {

@@ -39,8 +39,8 @@ struct signature_check {
 	/*
 	 * The letter that %G? of git-log(1) shows:
 	 *
-	 * - G: good, and the key is trusted.
-	 * - U: good, but the validity of the key is unknown.
+	 * - G: good, and the key is known (signature_verify()).
+	 * - U: good, but the signer of the SSH key is unknown.
 	 * - X: good, but the signature has expired.
 	 * - Y, R: good, but the key has expired, or was revoked.
 	 * - B: bad.
@@ -70,9 +70,12 @@ void signature_check_release(struct signature_check *check);
  * negative error code if memory runs out or the file cannot be made; *check is
  * then zeroed. Cost: one to three child processes.
  *
- * A good signature with an OpenPGP or X.509 key is G if the key ring has the
- * key. A good signature with an SSH key is G if the file of allowed signers
- * names the key, otherwise U, because anyone can make an SSH key.
+ * The status of a good signature is G or U:
+ * - With an OpenPGP or X.509 key, it is G. The trust level of the key is not
+ *   looked at. If the key ring lacks the key, the signature cannot be checked,
+ *   and the status is E.
+ * - With an SSH key, it is G if the file of allowed signers names the key.
+ *   Otherwise it is U, because anyone can make an SSH key.
  */
 int signature_verify(struct signature_check *check, const struct config *config,
 		     const char *tmp_dir, const char *payload,

@@ -364,11 +364,14 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos,
 		return ret < 0 ? ret : 0;
 	/*
 	 * Skip the entries of this tree if they are too deep to pass the filter
-	 * tree:<depth>. There is one exception. If fw->spared is set, and the
-	 * tree itself is not too deep, its entries are read although they are
-	 * too deep. fw->spared has wants (objects that the client has named)
-	 * that are sent even if they do not pass the filter. A want that is an
-	 * entry of this tree is removed from fw->spared.
+	 * tree:<depth>.
+	 *
+	 * There is one exception. fw->spared has wants (objects that the client
+	 * has named) that are sent even if they do not pass the filter. As in
+	 * stock Git, a want that is also an entry of a walked tree must pass
+	 * the filter, so it must be removed from fw->spared. To find such
+	 * wants, the entries are read although they are too deep, if
+	 * fw->spared is set and this tree itself is not too deep.
 	 */
 	if (filter->depth < place->level ||
 	    (filter->depth == place->level && !fw->spared))

@@ -203,8 +203,12 @@ static int enqueue(struct walk *w, uint32_t c, struct error *err)
 
 /*
  * Queues the parents of `c`. If `c` is uninteresting, also marks the ancestors
- * of these parents, as soon as the parents are parsed. So the walk knows one
- * generation earlier that a missing commit is uninteresting.
+ * of these parents as uninteresting, as soon as the parents are parsed.
+ *
+ * The reason: a missing commit is an error, unless it is marked as
+ * uninteresting before the walk tries to parse it (enqueue()). Here, the
+ * parents of a parent get the mark when the parent is queued, and not only when
+ * the parent is taken from the queue.
  */
 static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 {
