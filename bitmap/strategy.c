@@ -41,11 +41,12 @@
  * as one tree diff: comparing the trees of one commit with those of its
  * parents. There are two cases:
  * - HAVES_PER_COST: a bitmap of a wanted commit is used. Trees of the walked
- *   commits are then read too.
- * - HAVES_PER_COST_DECIDED: no such bitmap is used. The walked commits are only
- *   decoded. In the time of a tree diff, 64 commits can be decoded. We count
- *   half of this number: without the commits' trees, fewer delta bases are
- *   known, which costs time later.
+ *   commits are then read too, so each of them costs more.
+ * - HAVES_PER_COST_DECIDED: it is already decided that no bitmap of a wanted
+ *   commit is used. The walked commits are only decoded. In the time of a tree
+ *   diff, 64 commits can be decoded. But their trees are not read, so fewer
+ *   delta bases are known, and making deltas takes more time later. To account
+ *   for this time, each commit is counted twice: the number is 32, not 64.
  */
 #define HAVES_PER_COST 8
 #define HAVES_PER_COST_DECIDED 32
@@ -284,10 +285,12 @@ static int walk_is_done(struct planning *p)
  *
  * If bitmaps are not reached, but is_near() says that a longer walk probably
  * reaches them, the search goes on. It then walks up to limit / LOOK_RATIO_MOST
- * commits, plus HAVES_PER_COST for each wanted commit that was found so far.
- * The reason for the second number: without the index, each wanted commit costs
- * a tree diff. Walking HAVES_PER_COST commits from the haves costs as much as
- * one tree diff.
+ * commits, plus HAVES_PER_COST commits for each wanted commit that was found so
+ * far. The reason for the second summand: if the search reaches bitmaps, the
+ * bitmap index answers the request. Otherwise a walk answers it, and compares
+ * the trees of each wanted commit with those of the parents (a tree diff).
+ * Walking HAVES_PER_COST commits from the haves costs as much as one tree diff.
+ * So the search may cost as much as the tree diffs that it may save.
  */
 static int look(struct planning *p, size_t limit)
 {

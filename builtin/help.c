@@ -148,9 +148,10 @@ int help_list_cmds(const char *groups, struct trace *trace)
 	words[0] = option.data;
 	/*
 	 * Our commands are added, below, only to the list for completion (the
-	 * group list-complete). Stock Git prints all other lists alone. Its
-	 * group `main` has our commands already, because stock Git finds them
-	 * in the exec path.
+	 * group list-complete). For all other lists, stock Git is run, and
+	 * nothing is added to its output. This is also right for the group
+	 * `main`, which should have our commands: stock Git lists them itself,
+	 * because it finds them in the exec path.
 	 */
 	if (!complete)
 		return fallback_git(words, trace);

@@ -916,8 +916,10 @@ static int publish_alone(struct publishing *p)
 }
 
 /*
- * Makes the record of the changes, by the relay if there is one, and brings the
- * copy to the new generation. Returns 0, also if no record was necessary, or a
+ * Makes the record of the changes (the file in the store that lists the new
+ * generation), and brings the local copy to this generation. If the node has a
+ * relay, the relay makes the record: it is the process that makes the records
+ * for all pushes of a node. Returns 0, also if no record was necessary, or a
  * negative error code.
  */
 static int publish(struct publishing *p)

@@ -36,8 +36,11 @@ const char *daemon_principal(const struct daemon_options *options,
 /*
  * Returns a key for the client of a request: a hash of its user, or of its
  * address if there is no user. Requests with the same key wait for a thread in
- * the same line (daemon/lanes.h). For ssh, the user is read from the message
- * that waits in the socket.
+ * the same line (daemon/lanes.h).
+ *
+ * For ssh, user and address are in the message that the forced command of sshd
+ * sends to the server (daemon/ssh-request.h). The message is still unread in
+ * the socket. This function looks at it, and leaves it there.
  */
 uint64_t daemon_lane_key(const struct daemon_options *options,
 			 struct daemon_conn *conn);

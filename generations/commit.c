@@ -420,8 +420,9 @@ static int compose(struct commit *c, bool *has_refused)
 /*
  * Finds out who made the record with this number. Returns GENERATION_COMMITTED
  * if the record has the token of c->next, or TAKEN if another writer has made
- * it. Returns STORE_AMBIGUOUS if the record cannot be read, or if a retired
- * record does not show who made it.
+ * it. Returns STORE_AMBIGUOUS if the record cannot be read, or if the record
+ * was retired and it is not known who made it. (A garbage collection retires a
+ * record: it replaces the record by one of the same name without content.)
  */
 static int look_at(struct commit *c)
 {

@@ -164,8 +164,9 @@ int generation_write_hint(const struct generation_place *place, uint64_t number,
 			  struct error *err);
 
 /*
- * Maximum size of a record that is copied into the hint, in bytes. For a longer
- * record, the hint has only its number.
+ * Maximum size in bytes of a record that is copied into the hint, the small
+ * file that tells readers where to start the search for the newest record. If a
+ * record is longer, only the number of the record is written into the hint.
  */
 #define GENERATION_HINT_MAX ((size_t)64 << 10)
 

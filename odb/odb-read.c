@@ -264,10 +264,13 @@ static int try_entry(const struct wanted *w, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Tries to read the object from one pack. A spare reader is a second reader
- * that reads another copy of a damaged delta base. A spare reader notes each
- * copy that it finds damaged. If such a copy is requested again, it is not
- * read, and the result is ERR_MISSING. Returns 0 or a negative error code.
+ * Tries to read the object from one pack. Returns 0 or a negative error code.
+ *
+ * w->reader may be a spare reader. This is a second reader, which is used when
+ * the first reader has found a damaged delta base. The spare reader reads
+ * another copy of this base. If a spare reader finds that a copy is damaged,
+ * the copy is added to first->bad. A spare reader does not read the copies in
+ * first->bad again: for them, the result is ERR_MISSING.
  */
 static int try_packed(const struct wanted *w, struct pack *pack,
 		      uint32_t idx_pos, struct error *err)

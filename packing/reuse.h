@@ -152,10 +152,11 @@ bool reuse_part_bit(const struct reuse_part *part, uint32_t pack_pos,
  * gap, to the new pack from `out_off` on. A gap is a range of bytes that is not
  * copied. Call this function after each gap, before the next entry is written.
  *
- * The call is also necessary if in_off - out_off has the same value after that
- * entry as before the gap. This happens if the header of the entry grows by the
- * length of the gap. At the beginning of the entry, the value is still another
- * one than before the gap. Returns 0 or ERR_NOMEM.
+ * There is a case in which the call seems unnecessary, but is not: the header
+ * of the first entry after the gap grows by the length of the gap. Behind this
+ * header, in_off - out_off has the same value as before the gap. But the start
+ * of the entry lies in front of the header, where the value is different, so
+ * the entry needs a new segment. Returns 0 or ERR_NOMEM.
  */
 int reuse_part_map(struct reuse_part *part, uint64_t in_off, uint64_t out_off);
 

@@ -119,9 +119,12 @@ int keep_deltas_verify(size_t *nr, size_t *checked, const struct odb *odb,
 
 struct dropped_deltas {
 	/*
-	 * Owned. The field `step` of each delta is 0, which stands for a delta
-	 * that a repack has dropped. The streams of the deltas borrow from the
-	 * packs of the walk's snapshot, and from `old`.
+	 * Owned. The deltas that the repack drops from its packs, and keeps in
+	 * the file of kept deltas. The field `step` of each of them is 0. (The
+	 * other kept deltas in the file have the step of their base, which is
+	 * above 0: the distance in commits from HEAD to the older version.) The
+	 * streams of the deltas borrow from the packs of the walk's snapshot,
+	 * and from `old`.
 	 */
 	struct kept_delta *deltas;
 	size_t nr, alloc;

@@ -23,9 +23,9 @@ struct daemon_successor {
 	 */
 	long pid;
 	/*
-	 * Owned by the master: the end of a pipe from which the master reads.
-	 * When the new master serves, it writes its process id, a `long`, into
-	 * the pipe.
+	 * Owned by the old master: the end of a pipe from which the old master
+	 * reads. When the new master begins to serve, the new master writes its
+	 * own process id, a `long`, into the other end.
 	 */
 	int ready;
 };

@@ -40,7 +40,8 @@ enum publish_event {
 
 struct publish_options {
 	/*
-	 * Called for each published file, also for retired files that stay.
+	 * Called for each published file. Also called for each file that is no
+	 * longer offered to clients, but stays for a while (PUBLISH_RETIRED).
 	 * `len` is the size of the file in bytes. NULL: nothing is called.
 	 */
 	void (*note)(void *ctx, enum publish_event event, const char *name,

@@ -253,10 +253,11 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 
 /*
  * Looks for new refs whose names conflict with names of other items, and
- * rejects updates until there is no conflict. Called when all refs are locked
- * and compared with their expected values: an update that was rejected before
- * conflicts with no other. Returns 0 (also if updates are rejected) or a
- * negative error code.
+ * rejects updates until there is no conflict. Call this function after all refs
+ * are locked and compared with their expected values. An update that one of
+ * these steps has already rejected is ignored: it does not count as a conflict
+ * with another update. Returns 0 (also if updates are rejected) or a negative
+ * error code.
  */
 int ref_items_check_among(struct ref_transaction *tx, struct error *err);
 

@@ -215,8 +215,9 @@ static int copy_loose(struct refs_loose *out, const struct refs_loose *in)
 }
 
 /*
- * Finds a loose ref, in a list that was read or by reading the ref's file.
- * Returns 1 if there is such a ref, 0 if not, or a negative error code.
+ * Finds a loose ref. If a list of loose refs that should have this ref was
+ * already read, searches the list. Otherwise reads the file of the ref. Returns
+ * 1 if there is such a ref, 0 if not, or a negative error code.
  */
 static int find_loose(struct refs_files *files, const char *name,
 		      struct refs_loose *ref, struct error *err)

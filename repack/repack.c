@@ -562,8 +562,9 @@ static int prepare(struct run *r, struct error *err)
 /*
  * Write kept deltas: deltas of the newest versions of files against older
  * versions, for clients that have the older versions. If the file cannot be
- * written (ERR_IO), there is only a warning, and the result is 0: fetches only
- * get more bytes. Returns 0 or another negative error code.
+ * written (ERR_IO), there is a warning, and the result is 0. The only harm is
+ * that the responses to some fetches are larger than with the file. Returns 0
+ * or another negative error code.
  */
 static int keep(struct run *r, struct error *err)
 {

@@ -25,17 +25,18 @@
 #define UNCHECKED_MAX 16384
 
 /*
- * Prepared answers (stored responses to frequent requests) have a file of their
- * wants. A request with at least this number of unchecked wants opens this
- * file. With fewer wants, looking up each want among the refs costs less than
- * opening the file.
+ * A prepared answer is a stored response to a frequent request. A file of the
+ * repository lists the wants of prepared answers (prepared/prepared-wants.h). A
+ * request with at least this number of unchecked wants opens this file. With
+ * fewer wants, looking up each want among the refs costs less than opening the
+ * file.
  */
 #define MANY_WANTS 64
 
 /*
- * Maximum size of the file of wants of prepared answers, in bytes for each want
- * of the request. A larger file is not opened: reading the file would cost more
- * than looking up each want among the refs.
+ * Maximum size of the file that lists the wants of prepared answers, in bytes
+ * for each want of the request. A larger file is not opened: reading the file
+ * would cost more than looking up each want among the refs.
  */
 #define BYTES_PER_WANT 128
 

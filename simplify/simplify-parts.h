@@ -303,8 +303,9 @@ void simplify_ready_release(struct simplify_ready *r);
 /*
  * Pushes the commits of a list that have no children in the list.
  * simplify_ready_pop() then returns them in the order of the list, or by date
- * if r->by_date is set. `children` is indexed by commit_nr: the number of
- * children plus one. Returns 0 or ERR_NOMEM.
+ * if r->by_date is set. `children` is indexed by commit_nr. The value of a
+ * commit of the list is one more than the number of its children in the list:
+ * 1 means no children. Returns 0 or ERR_NOMEM.
  */
 int simplify_ready_tips(struct simplify_ready *r, const struct simplify *s,
 			const struct simplify_list *list,

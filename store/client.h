@@ -95,8 +95,9 @@ struct client;
  * same time if libcurl is version 7.84 or newer.
  *
  * Returns 0 with *out owned by the caller, ERR_UNSUPPORTED if libcurl is not
- * installed, or ERR_NOMEM. With is_lazy, client_send() may return
- * ERR_UNSUPPORTED instead.
+ * installed, or ERR_NOMEM. If limits->is_lazy is set, this function does not
+ * load libcurl. If libcurl is not installed, client_send() then returns
+ * ERR_UNSUPPORTED.
  */
 int client_open(struct client **out, const struct client_limits *limits,
 		const char *ca_file, struct error *err);

@@ -36,8 +36,10 @@ static int add_ref(void *ctx, const struct ref *ref)
 		return ret < 0 ? error_nomem(a->err) : 0;
 	ret = walk_add_tip(a->w, a->tips, &ref->oid, false, a->err);
 	/*
-	 * Leave out a damaged object. If a tag was added before the error, only
-	 * the target of the tag is damaged: this is an error.
+	 * If the object of the ref itself is damaged, leave out the ref. If the
+	 * object is a good tag with a damaged target, do not leave out the ref,
+	 * but return the error. In the second case, the tag was added to
+	 * a->tips->others before the error.
 	 */
 	if (ret == ERR_CORRUPT && a->leaves_out_broken &&
 	    a->tips->others.nr == before)

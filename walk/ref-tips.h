@@ -66,10 +66,13 @@ int ref_tips_each_extra(const struct repo *repo,
 			struct error *err);
 
 /*
- * Adds the objects whose ids are in the extra roots of one kind. With `strict`,
- * a missing object is ERR_MISSING, with the message "unable to parse object:
- * <id>" for a stopped rebase, otherwise "unable to read <id>". Without
- * `strict`, a missing object is left out. Returns 0 or a negative error code.
+ * Adds the objects that the extra roots of one kind name. Extra roots are ids
+ * outside of the refs, such as those in index files (enum extra_root). Returns
+ * 0 or a negative error code.
+ *
+ * Without `strict`, a missing object is left out. With `strict`, a missing
+ * object is ERR_MISSING. The message is then "unable to parse object: <id>" if
+ * `kind` is EXTRA_ROOT_REBASES, and "unable to read <id>" for all other kinds.
  */
 int ref_tips_add_extra(struct walk *w, struct walk_tips *tips,
 		       enum extra_root kind, bool strict, struct error *err);

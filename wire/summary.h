@@ -199,7 +199,8 @@ void summary_init_off(struct summary *s, const char *service);
 void summary_release(struct summary *s);
 
 /*
- * Returns the tap for the readers and writers of packets, which borrow the tap.
+ * Returns the tap: an observer that counts the bytes and the waiting time of a
+ * connection (wire/pktline.h). Readers and writers of packets borrow the tap.
  * Returns NULL if nothing is measured.
  */
 static inline struct pktline_tap *summary_tap(struct summary *s)
