@@ -9,8 +9,9 @@
 #include "admission/queue.h"
 
 /*
- * An account (the counts of one network, or of one user or address) is
- * forgotten if it has had no tickets for this time, in nanoseconds.
+ * An account is forgotten if it has had no tickets for this time, in
+ * nanoseconds. An account counts the requests of one fork network (repositories
+ * that share objects), or of one client (a user or an address).
  */
 #define ACCOUNT_NS UINT64_C(60000000000)
 

@@ -84,10 +84,11 @@ void tip_walk_release(struct tip_walk *walk)
 }
 
 /*
- * One pass over the history counts the commits of many requests at once, each
- * for one tip. Returns whether at least one of these requests walks the commit:
- * the tip of the request reaches the commit, and no bitmap that the request
- * uses contains the commit.
+ * A pass over the history counts, for many tips at once, how many commits a
+ * request for this tip alone would walk. Returns whether a request for at least
+ * one of these tips would walk the commit of *mark. Such a request walks the
+ * commit if the tip reaches the commit, and the commit is in no bitmap that the
+ * request uses.
  */
 static bool is_open(const struct tip_walk_mark *mark)
 {

@@ -296,9 +296,10 @@ static int replaced_dir(char **dir, const char **rest, const char *name,
 }
 
 /*
- * Append a path that the user has chosen, in the form that is printed without
- * --path-format: relative to the working directory, or absolute if the user has
- * written an absolute path.
+ * Append a path that the user has set in place of a path in the git directory:
+ * by an environment variable such as GIT_INDEX_FILE, or by core.hooksPath. The
+ * form is the one without --path-format: relative to the working directory, or
+ * absolute if the user has written an absolute path.
  */
 static int append_replaced(struct buf *out, const struct repo *repo,
 			   const struct place *place, const char *path)
@@ -319,9 +320,9 @@ static int append_replaced(struct buf *out, const struct repo *repo,
 }
 
 /*
- * Print the path <dir>/<rest>, where the user has chosen `dir`. As in stock
- * Git, symlinks of an absolute path are not resolved for
- * --path-format=relative.
+ * Print the path <dir>/<rest>. The user has set `dir` by an environment
+ * variable or by core.hooksPath. As in stock Git, symlinks of an absolute path
+ * are not resolved for --path-format=relative.
  */
 static int show_replaced(const struct rev_parse *rp, const struct place *place,
 			 const char *dir, const char *rest, struct error *err)

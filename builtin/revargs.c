@@ -571,9 +571,11 @@ static int split_family(struct family *f, const char *arg)
 }
 
 /*
- * Append the warnings in `notes` to args->notes, to print them later. The
- * errors in `notes` are dropped. If the name does not mean a commit, add_name()
- * resolves the whole argument again, and reports the errors.
+ * Append the warnings in `notes` to args->notes, to print them later. `notes`
+ * comes from resolving <rev> in an argument such as <rev>^@ or <rev>^!. The
+ * errors in `notes` are dropped, because they are not final: if <rev> is no
+ * commit, add_name() resolves the whole argument, with the suffix, as one name.
+ * If this fails, too, add_name() reports the errors.
  */
 static int keep_warnings(struct rev_args *args, const struct buf *notes)
 {

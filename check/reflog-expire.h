@@ -89,11 +89,14 @@ int reflog_expire_check_refs(struct reflog_expire *x, struct error *err);
 
 /*
  * Drops the expired lines of one ref's reflog, by reflog_edit(). Returns 0 or a
- * negative error code. Cost: one walk over commits, if the reflog has lines
- * that are older than the limit for unreachable commits, but not older than the
- * limit for all lines. With a commit-graph, the walk ends at the lowest
- * generation number of the commits of these lines; otherwise it ends at the
- * roots.
+ * negative error code.
+ *
+ * There are two limits (struct reflog_limits). A line that is older than
+ * `total` is dropped in any case. A line that is older than `unreachable`, but
+ * not older than `total`, is dropped only if its commits are unreachable. If
+ * the reflog has such lines, the cost is one walk over commits; otherwise there
+ * is no walk. With a commit-graph, the walk ends at the lowest generation
+ * number of the commits of these lines; otherwise it ends at the root commits.
  */
 int reflog_expire_run(struct reflog_expire *x, const char *name,
 		      struct error *err);

@@ -19,11 +19,13 @@
 #define RENAME_TRIES 5
 /*
  * Limit of requests at the start of a refresh. The refresh asks the store for
- * the record after the newest one that this node knows. If the store has no
- * such record, the copy is up to date. If the store has one, another process of
- * this node may have noted this record or a newer one during the request. If
- * so, the refresh asks once more, for the record after the noted one. If not,
- * or after LOOKS requests, the refresh searches for the newest record.
+ * the record after the newest one that this node knows. There are three cases:
+ * - The store has no such record: the copy is up to date.
+ * - The store has the record, and during the request, another process of this
+ *   node has noted this record or a newer one: the refresh asks again, for the
+ *   record after the noted one. At most LOOKS requests are sent.
+ * - The store has the record, and no process has noted it, or LOOKS requests
+ *   were sent: the refresh searches for the newest record.
  */
 #define LOOKS 3
 /*

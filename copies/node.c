@@ -47,9 +47,10 @@ void stored_node_close(struct stored_node *node)
 /* ---- opening */
 
 /*
- * Opens the store that *origin names. `is_probe`: use the short time limits of
- * small questions. `is_lazy`: load the library for requests only when the first
- * request is sent, because most children of a server send none.
+ * Opens the store that *origin names. `is_probe`: use short time limits, for
+ * requests with answers of few bytes (stored_copy_probe_place()). `is_lazy`:
+ * load libcurl, which sends the requests, only when the first request is sent.
+ * Most children of a server send no request, so they do not load libcurl.
  */
 static int open_store(struct filestore **out,
 		      const struct stored_origin *origin, bool is_probe,

@@ -952,9 +952,11 @@ static int check_only(struct publishing *p)
 
 /*
  * Starts the session of a push that uploads no files. A session is the time
- * within which the record of a push must be made; it has a limit. For a push
- * with files, stored_push_upload() has started the session, and this function
- * does nothing.
+ * from the first upload of a push to the request that makes the record (the
+ * file in the store that lists the new generation). If a session takes longer
+ * than a limit, the push fails, because a garbage collection may have deleted
+ * the uploaded files. For a push with files, stored_push_upload() has started
+ * the session, and this function does nothing.
  */
 static int start_session(struct stored_push *push, struct error *err)
 {

@@ -5,8 +5,11 @@
  * "/team/app.git" means "team/app.git". If the store has no repository with
  * this name, "<name>.git" is tried, as on the local disk.
  *
- * The access helper is asked about a name before the store is asked. So a
- * denied client causes no request to the store and no download.
+ * The access helper (a program that decides who may read a repository) is asked
+ * about a name before the store is asked. So a denied client causes no
+ * download, and nearly always no request to the store. There is one exception:
+ * if the helper denies the name but allows "<name>.git", the store is asked
+ * whether the denied repository exists.
  */
 #include <stdio.h>
 #include <stdlib.h>

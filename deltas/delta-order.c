@@ -408,10 +408,10 @@ static int sort_by_path(struct delta_order *order,
 		};
 	}
 	/*
-	 * The candidates are in the order by name, which is sorted by type and
-	 * then by name hash. If the objects have no path hashes (all are 0),
-	 * this stable sort keeps that order, and equal name hashes stay next to
-	 * each other.
+	 * So far, the candidates are sorted by type and then by name hash. Now
+	 * sort them by type and path hash. The sort is stable. So candidates
+	 * with the same type and the same path hash stay sorted by name hash.
+	 * If no path hashes are known (all are 0), the order does not change.
 	 */
 	if (!ret)
 		ret = sort_items(keys, order->nr);

@@ -118,10 +118,10 @@ static void fail_all(struct commit_member *const *members, size_t nr, int ret,
 }
 
 /*
- * Returns whether the upload of a change has found that the store has another
- * generation with the number of *base, the newest generation that the group
- * knows. In this case the store was restored from a backup, and has another
- * history.
+ * *base is the newest generation that the group knows. Returns whether the
+ * upload of a change has found a different generation with the same number in
+ * the store. In this case the store was restored from a backup, and now has
+ * another history.
  */
 static bool is_other_history(const struct generation *base,
 			     struct commit_member *const *members, size_t nr)

@@ -37,8 +37,8 @@ struct oidhash {
 };
 
 /*
- * Sets the key of this process. All tables of a process have the same key, and
- * every process has a different one.
+ * Sets hash->key to the secret key of this process. All tables of a process
+ * have the same key. Each process has a different one.
  */
 void oidhash_init(struct oidhash *hash);
 

@@ -50,9 +50,11 @@ struct found {
 	 */
 	struct pack_bitmap *pb;
 	/*
-	 * What the path hashes of all objects were computed from. A bitmap
-	 * index (`pb`) stores only name hashes, so with an index the value is
-	 * PATH_GROUP_NONE.
+	 * How the path groups of all objects were computed. A delta search
+	 * tries objects of one path group (object/path-group.h) next to each
+	 * other. If a bitmap index (`pb`) was used, the value is
+	 * PATH_GROUP_NONE, which means no path groups: an index has only Git's
+	 * name hash of each object.
 	 */
 	enum path_grouping grouping;
 	/*
@@ -220,9 +222,10 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 bool found_is_prepared(const struct found *found, uint32_t odb_pos);
 
 /*
- * Returns whether the receiver may get packs from another place, such as a web
- * server (request->elsewhere). If false, found_is_elsewhere() is false for
- * every content.
+ * Returns whether the receiver may get whole packs from another place, such as
+ * a web server (request->elsewhere). If the result is false,
+ * found_is_elsewhere() need not be called: it returns false for each prepared
+ * content (struct prepared_content).
  */
 bool found_offers(const struct found *found);
 

@@ -260,8 +260,11 @@ static uint64_t max_of(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the maximum cost of making new whole copies: cost_max minus the cost
- * so far of reading the trees, but at least NEW_COST_MIN.
+ * Returns the maximum cost of making new whole copies. A whole copy is an
+ * object that the file of kept deltas has complete, not as a delta. It is new
+ * if no earlier file has it, so that the object must be read and deflated. The
+ * maximum is cost_max minus the cost of the trees that were read so far, but at
+ * least NEW_COST_MIN.
  */
 static uint64_t new_cost_max(const struct copying *c)
 {

@@ -400,9 +400,11 @@ static void note_successor_end(struct master *m, pid_t pid, int status)
 	char line[128];
 
 	/*
-	 * When this master has to end, it also ends the helper process that
-	 * started the new master. The id of the new master may then still be
-	 * unread in the pipe, so read it now.
+	 * m->successor is the helper process. m->heir is the process id of the
+	 * new master, which the new master writes into a pipe. If this master
+	 * has to end, it also ends the helper. At that time, it may not have
+	 * read the id yet. So read the id from the pipe now: the new master
+	 * must be ended, too.
 	 */
 	if (!m->heir && sys_event_is_ready(m->successor.ready))
 		read_heir(m);

@@ -537,9 +537,12 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 }
 
 /*
- * Searches forward in packed-refs from the current record. The first guess is
- * the distance in bytes of the previous search, because neighbouring
- * directories often have similar sizes. Returns 0 or a negative error code.
+ * Searches forward in packed-refs from the current record, for the first name
+ * that is not less than `name`. A caller uses this to skip all refs of one
+ * directory. The search first tries the place that is as many bytes ahead as
+ * the previous search has skipped: one directory after another is often
+ * skipped, and neighbouring directories often have similar sizes. Returns 0 or
+ * a negative error code.
  */
 static int seek_packed(struct refs_iter *it, const char *name, size_t len,
 		       struct error *err)

@@ -119,8 +119,10 @@ static bool is_missing(const struct gathering *g, size_t nr)
 }
 
 /*
- * Sets g->bundle to the side bundle of the generation if downloading it
- * replaces at least SIDE_MIN other downloads.
+ * Sets g->bundle to the side bundle of the generation: one file with the
+ * content of many small files of the generation (stored/side.h). Does this only
+ * if downloading the bundle replaces at least SIDE_MIN downloads of small
+ * files. Otherwise sets g->bundle to NULL.
  */
 static void choose_bundle(struct gathering *g)
 {

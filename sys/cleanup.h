@@ -76,9 +76,11 @@ struct sys_dir_handle {
 	}
 
 /*
- * Opens the directory `path`, and a spare descriptor, which is closed when the
- * removal needs one and the process has no free descriptor. Returns 0, or
- * ERR_IO with both descriptors -1.
+ * Prepares the removal of the directory `path` by sys_cleanup_remove_dir(), so
+ * that the removal works even if the process then has no free descriptor. Opens
+ * the directory, and also a spare descriptor. If the removal must open a
+ * subdirectory and no descriptor is free, the spare one is closed first.
+ * Returns 0, or ERR_IO with both descriptors -1.
  */
 int sys_dir_handle_open(struct sys_dir_handle *handle, const char *path,
 			struct error *err);

@@ -46,9 +46,10 @@ struct sys_witness_entry {
 	 * Only for SYS_WITNESS_LISTING: the names and attributes of the
 	 * directory's files, in the order in which the system lists them.
 	 *
-	 * Empty if the directory's last change was long before it was added. In
-	 * this case, each later change gives the directory a different change
-	 * time, so its own attributes are enough.
+	 * Empty if the directory had been unchanged for long when this entry
+	 * was made. In this case, each later change gives the directory a
+	 * different change time. So comparing the attributes of the directory
+	 * itself (`own`) is enough.
 	 */
 	struct buf listing;
 	/*

@@ -222,8 +222,11 @@ static int find_base(struct tree_store *s, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Makes the table of a tree of the delta chain from the table of its base. Sets
- * *out to the new cache node, pinned.
+ * Makes the table of one tree of the delta chain. A table has the parsed
+ * entries of a tree. If the tree is stored as a delta, `base` is the cache node
+ * of its base's table, and the delta is applied to this table. If the tree is
+ * stored whole, `base` is NULL, and the tree is parsed. Sets *out to the new
+ * cache node, pinned. Returns 0 or a negative error code.
  */
 static int make_table(struct tree_store *s, struct pack *pack,
 		      const struct link *link,

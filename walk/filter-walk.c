@@ -368,8 +368,8 @@ static int visit_tree(const struct visit *v, uint32_t tree_pos,
 	 *
 	 * There is one exception. fw->spared has wants (objects that the client
 	 * has named) that are sent even if they do not pass the filter. As in
-	 * stock Git, a want that is also an entry of a walked tree must pass
-	 * the filter, so it must be removed from fw->spared. To find such
+	 * stock Git, a want that is also an entry of an earlier wanted tree
+	 * must pass the filter, so it is removed from fw->spared. To find such
 	 * wants, the entries are read although they are too deep, if
 	 * fw->spared is set and this tree itself is not too deep.
 	 */

@@ -4,10 +4,12 @@
  *
  *	blob:none               no blobs
  *	blob:limit=<n>[kmg]     no blobs of n bytes or more
- *	tree:<depth>            no trees and blobs at this depth or deeper; a
- *	                        commit's tree is at depth 0, and so are the
- *	                        entries of a tree that is a want itself. If an
- *	                        object has several depths, the least counts
+ *	tree:<depth>            no trees and blobs at this depth or deeper. A
+ *	                        commit's tree is at depth 0, and the entries of
+ *	                        this tree are at depth 1. A tree that is itself
+ *	                        a want passes and has no depth: its entries are
+ *	                        at depth 0. If an object has several depths,
+ *	                        the least counts
  *	object:type=<type>      no objects of other types
  *	sparse:oid=<blob-ish>   no blobs outside the sparse checkout that the
  *	                        blob describes (sparse.h)
