@@ -338,9 +338,11 @@ static int add_tips(const struct choosing *s, struct extension *x,
 }
 
 /*
- * Returns the estimated number of words of default pseudo-merges. Each takes 20
- * bytes for each of its commits, and half the size of an uncompressed bitmap
- * for its objects.
+ * Estimates how many words (of 8 bytes) pseudo-merges take in the index. These
+ * pseudo-merges follow the default rules, because none are configured. A
+ * pseudo-merge takes 20 bytes, which is 2.5 words, for each of its commits. It
+ * also has a bitmap of its objects. This bitmap is assumed to take half the
+ * size of an uncompressed bitmap.
  */
 static size_t estimate_groups(const struct choosing *s,
 			      const struct pseudo_groups *groups)

@@ -151,9 +151,9 @@ struct planning {
  * Counts the commits of `wanted` that no bitmap contains. A commit is contained
  * in its own bitmap, if it has one, and in the bitmap of a descendant. Only
  * descendants in `wanted` are looked at. They come before the commit, because
- * `wanted` lists newer commits first. A query with the bitmap index must
- * compare the trees of the counted commits, just like a walk without the index.
- * Returns 0 or ERR_NOMEM.
+ * `wanted` lists newer commits first. For each counted commit, the bitmap index
+ * saves no work: a query must compare the commit's tree with the trees of its
+ * parents, just like a walk without the index. Returns 0 or ERR_NOMEM.
  */
 static int count_beyond(uint32_t *nr, const struct planning *p,
 			const struct revwalk_result *wanted)

@@ -748,9 +748,10 @@ static int make_by_hint(struct stored_copy *copy,
 }
 
 /*
- * Returns the highest number of a generation that this node knows: the number
- * in the marker of the copy, or a higher one that a push on this node has
- * noted.
+ * Returns the highest number of a generation that this node knows. It is the
+ * largest of three numbers: the generation of the opened copy; the generation
+ * in the marker, the file that says which generation the copy has; and the
+ * generation that a push on this node has noted.
  */
 static uint64_t known_number(const struct stored_copy *copy)
 {

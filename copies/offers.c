@@ -174,8 +174,10 @@ static int append_uri(struct buf *uri, const struct stored_offers *offers,
 }
 
 /*
- * Returns 1 if the client accepts the protocol of the addresses (it is in the
- * list `protocols`), 0 if not, or a negative error code.
+ * The published packs have addresses (URIs), all with the same protocol.
+ * `protocols` is the list of protocols that the client accepts. Returns 1 if
+ * the list has the protocol of the addresses, 0 if not, or a negative error
+ * code.
  */
 static int is_taken(const struct stored_offers *offers, const char *protocols,
 		    struct error *err)

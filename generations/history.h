@@ -266,15 +266,16 @@ struct generation_change {
 	 */
 	uint64_t tables_up_to;
 	/*
-	 * Finds the value of a ref in the tables of a generation. Called only
-	 * if the generation has tables, and no update of this ref. Sets *value
-	 * to the value, or to an empty string if there is no such ref.
+	 * Finds the value of a ref in the tables of a generation. It is called
+	 * only if the generation has tables, and if its record lists no update
+	 * of this ref. Sets *value to the value, or to an empty string if there
+	 * is no such ref.
 	 *
 	 * Returns 1 if the tables have a ref that cannot exist together with
 	 * `ref` ("<ref>/..." or a parent of `ref`), 0 if not, or a negative
-	 * error code. Two kinds of refs in the tables are ignored: those that
-	 * the change deletes, and those with an update in the generation, which
-	 * the caller checks itself.
+	 * error code. Two kinds of refs in the tables are ignored: refs that
+	 * this change (struct generation_change) deletes, and refs with an
+	 * update in the generation, which the caller checks itself.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
 			const struct generation *g, const char *ref,

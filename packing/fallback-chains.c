@@ -56,8 +56,10 @@ struct chains {
 	 * - an external item for the object itself (a delta base that is not
 	 *   written into the new pack, for example because the receiver has
 	 *   it);
-	 * - the first orphan whose stored delta chain contains the object. The
-	 *   other orphans of this chain can become deltas of this orphan.
+	 * - the first orphan whose stored delta chain contains the object. An
+	 *   orphan is an item whose stored delta base is not sent. The other
+	 *   orphans with the object in their stored chain can become deltas of
+	 *   the first one.
 	 */
 	uint32_t *heirs;
 };

@@ -70,10 +70,10 @@ struct extending {
 	const struct oid **unlisted;
 	size_t unlisted_nr;
 	/*
-	 * Indexed like file.ids. A prepared answer is a stored response; its
-	 * wants are the ids for which it was made. This set has those wants of
-	 * the answer that this clone does not want, and that the walk has not
-	 * reached yet.
+	 * Indexed like file.ids. The wants of a prepared answer (a stored
+	 * response) are the ids for which it was made. At first, this set has
+	 * those wants of the answer that are not wants of this clone. When a
+	 * walk reaches one of these ids, the id is removed from the set.
 	 */
 	struct bitset unreached;
 	size_t unreached_nr;

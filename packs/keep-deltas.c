@@ -820,9 +820,10 @@ static int inflate_copy(struct odb_object *made, struct buf *bytes,
 }
 
 /*
- * Check that *row, a row with a whole copy of an object, has the content of
- * this object. Returns 1 if so, 0 if no pack has the object, ERR_CORRUPT if the
- * content is wrong or cannot be read, or ERR_NOMEM.
+ * A row of the file of kept deltas has a delta, or the deflated bytes of an
+ * object itself (a whole copy). *row is a whole copy. Check that it inflates to
+ * an object with the id row->target. Returns 1 if so, 0 if no pack has the
+ * object, ERR_CORRUPT if the content is wrong or cannot be read, or ERR_NOMEM.
  */
 static int verify_copy(const struct kept_delta *row, struct odb_reader *reader,
 		       struct inflater *inflater, const struct odb *odb,

@@ -26,9 +26,9 @@
 #define PATHS_MORE 1024
 
 /*
- * Maximum number of bytes of trees that are read to describe an answer:
- * BYTES_MAX for each object of the answer, plus BYTES_MORE. A tree at several
- * paths is read once for each path.
+ * Maximum number of bytes of trees that are read to make the description of an
+ * answer's tree: BYTES_MAX for each object of the answer, plus BYTES_MORE. A
+ * tree at several paths is read once for each path.
  */
 #define BYTES_MAX 256
 #define BYTES_MORE (1 << 20)

@@ -21,8 +21,9 @@ struct listing {
 };
 
 /*
- * Returns whether the file of wants lists the wants of a request: the request
- * was answered, and asks for the full history.
+ * Returns whether the file of wants lists the wants of a request. It does if
+ * two conditions hold: an answer was made for the request, and the request asks
+ * for the full history.
  */
 static bool is_listed(const struct preparation *item)
 {

@@ -30,8 +30,10 @@ static bool is_within(const struct prepared_content *content, uint64_t end)
 }
 
 /*
- * Returns whether the positions of objects that an answer stores about its tree
- * exist in a pack of `object_nr` objects.
+ * A prepared answer of depth 1 also stores a description of its tree (struct
+ * prepared_tree), which refers to objects by their positions in a pack. Returns
+ * whether these positions are below `object_nr`, the number of objects of the
+ * pack. Also returns true if the answer has no such description.
  */
 static bool has_tree(const struct prepared_answer *answer, uint32_t object_nr)
 {

@@ -47,10 +47,12 @@ int reftable_append_list(struct reftable_append *a, size_t from, size_t nr,
 			 struct error *err);
 
 /*
- * Removes table files that tables.list does not name, if the listed tables
- * cover all their update indexes. The list must be locked, so that no other
- * process is about to add one of these tables. An empty list covers nothing.
- * Files that are not valid tables stay. Returns 0 or a negative error code.
+ * Removes table files that tables.list does not name (unlisted tables). An
+ * unlisted table is removed only if each of its update indexes is also an
+ * update index of a listed table. If the list is empty, no table is removed.
+ * Files that are not valid tables stay. The list must be locked, so that no
+ * other process is about to add an unlisted table to it. Returns 0 or a
+ * negative error code.
  */
 int reftable_unlisted_remove(const struct reftable_append *a,
 			     struct error *err);

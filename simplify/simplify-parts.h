@@ -71,9 +71,10 @@ struct simplify_node {
 	uint32_t first_parent;
 	uint32_t parent_nr;
 	/*
-	 * For a merge: the flag for its first parent is at this index in
-	 * s->same, and the flags for its other parents follow. SIMPLIFY_NONE if
-	 * no flags are kept.
+	 * Only for a merge: an index into s->same. The array s->same has one
+	 * flag for each parent: whether the merge is TREESAME to this parent.
+	 * The flag for the first parent is at this index, and the flags for the
+	 * other parents follow. SIMPLIFY_NONE if no flags are kept.
 	 */
 	uint32_t same;
 	uint32_t flags;

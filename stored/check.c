@@ -288,8 +288,10 @@ static int check_laid_out(struct checking *c, const char *dir)
 }
 
 /*
- * Checks the side bundle. Other checks do not see this file, because it is not
- * a part of the repository's directory.
+ * Checks the side bundle: one file of the generation with the content of its
+ * small files (stored/side.h). A reader downloads this file in place of the
+ * small files. The directory that was made from the generation does not have
+ * the side bundle. So the checks of this directory do not read it.
  */
 static int check_bundle(struct checking *c, const struct generation *g,
 			const char *dir)

@@ -28,9 +28,9 @@
 bool stored_side_is(const char *path);
 
 /*
- * Returns whether a file of a generation may be put into a side bundle: it has
- * at most STORED_SIDE_FILE_MAX bytes, is no pack, and is not itself the side
- * bundle.
+ * Returns whether a file of a generation may be put into a side bundle (one
+ * file with the content of several small files). It may if it has at most
+ * STORED_SIDE_FILE_MAX bytes, is no pack, and is not itself the side bundle.
  */
 bool stored_side_takes(const struct generation_file *file);
 

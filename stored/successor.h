@@ -67,14 +67,20 @@ struct stored_written {
  * generation with which the directory was compared; it is zeroed if the
  * repository does not exist. The call may replace *base by a newer generation.
  *
- * Files of the directory that the base also has are not uploaded again.
- * Exception: reftables are uploaded again, unless three conditions are met. The
- * base has exactly one reftable. The record of the base has no updates (changes
- * of refs that are in no reftable yet). And the reftable has the same refs as
- * the directory. All other files of the base are dropped: files that the
- * directory lacks, or has with other content. Without `drops_objects`, changes
- * that other writers made after the base are kept: their packs and refs stay in
- * the new generation.
+ * If the base has a file with the same path and content as a file of the
+ * directory, the file is not uploaded again: the new generation keeps the file
+ * of the base. If the directory lacks a file of the base, or has different
+ * content at its path, the new generation drops the file of the base.
+ *
+ * Reftables are an exception: those of the base are dropped, and those of the
+ * directory are uploaded, also if they are equal. The reftable of the base is
+ * kept only if three conditions are met. The base has exactly one reftable. The
+ * record of the base has no updates (changes of refs that are in no reftable
+ * yet). And the reftable has the same refs as the directory.
+ *
+ * Other writers may have made generations after the base. Without
+ * `drops_objects`, the new generation keeps the packs and refs that these
+ * writers have added.
  *
  * Returns 0, ERR_DENIED if a change of another writer conflicts with this one,
  * ERR_IO if the store does not answer, or another negative error code. After an

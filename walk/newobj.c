@@ -125,7 +125,8 @@ static void settle_chunk(struct compute *c, struct newobj_chunk *chunk,
 /*
  * Takes the next chunk for a thread, and returns its index. Each thread starts
  * at a different chunk and takes consecutive chunks, because the trees decoded
- * for one chunk help with the next. At least one chunk must not be taken yet.
+ * for one chunk help with the next. The function is called once for each chunk
+ * of the set, so a chunk that is not taken yet is always found.
  */
 static size_t take_chunk(struct compute *c, unsigned thread_nr)
 {
