@@ -19,8 +19,9 @@
 bool cpu_has_popcnt(void);
 
 /*
- * Returns whether 256-bit integer instructions (AVX2) are usable. The operating
- * system has to save their registers as well.
+ * Returns whether 256-bit integer instructions (AVX2) are usable: the processor
+ * has them, and the operating system saves their registers when it switches
+ * between threads.
  */
 bool cpu_has_avx2(void);
 

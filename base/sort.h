@@ -39,13 +39,15 @@ void sort_strings(char **strings, size_t nr);
 /*
  * Compares two names that contain version numbers: "v1.9" sorts before "v1.10".
  * The order is that of strverscmp(3), except for suffixes such as "-rc". A
- * suffix counts if the names first differ in the suffix or directly after it. A
- * name with a suffix comes before a name without one. Names with different
- * suffixes come in the order of `suffixes`.
+ * suffix counts only if the first byte in which the names differ is in the
+ * suffix or directly after it. Names with different suffixes come in the order
+ * of `suffixes`. A name with a suffix comes before a name without one:
+ * "v1.0-rc1" comes before "v1.0".
  *
  * If several of the `nr` suffixes fit a name, the suffix that starts first
- * counts. If several start there, the longest counts. The suffix "" fits every
- * name that has no other suffix. See versionsort.suffix in git-config(1).
+ * counts. If several start there, the longest counts. The suffix "", if it is
+ * one of `suffixes`, stands for names without any other suffix, and gives them
+ * a place in the order. See versionsort.suffix in git-config(1).
  *
  * Returns a negative number, 0 or a positive number. The time is linear in the
  * number of suffixes and quadratic in their length.

@@ -142,8 +142,10 @@ static int build_plain(struct choosing *s)
 }
 
 /*
- * Returns the first density to try. It is the highest density that selects at
- * most as many commits as the plain selection has.
+ * Returns the first density to try, which is not above `most`. A density
+ * (dense_nr, see bitmap/select.h) says how many of the commits get a bitmap.
+ * The result is the highest density that selects at most as many commits as the
+ * plain selection, which has about the density of stock Git's bitmaps.
  */
 static size_t first_guess(const struct choosing *s, size_t most)
 {

@@ -531,8 +531,9 @@ static int add_lists(struct bitmap_side *f, const struct newobj_set *set,
 /*
  * Adds the new objects of the walked commits: objects that no parent has at the
  * same path. The other objects of a walked commit are in the tree of one of its
- * parents. They need not be added: the parent was walked too, or the set has
- * the closure of the parent.
+ * parents. They need not be added, for one of two reasons. The parent was
+ * walked too, and so its new objects are added. Or the set of `f`, to which the
+ * objects are added, already has the closure of the parent from a bitmap.
  */
 static int fill_walked(struct bitmap_side *f, struct error *err)
 {

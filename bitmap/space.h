@@ -164,8 +164,9 @@ int bitmap_space_parts(struct bitmap_space_part **parts, size_t *nr,
  */
 struct bitmap_space_table {
 	/*
-	 * owned array, indexed by obj_pos - first: the bit_pos of the object,
-	 * or UINT32_MAX if the table does not tell the bit_pos
+	 * owned array, indexed by obj_pos - first: the bit_pos of the object.
+	 * UINT32_MAX: this table does not have the bit_pos of the object, and
+	 * bitmap_space_bit() must be called
 	 */
 	uint32_t *bits;
 	uint32_t first, nr;

@@ -254,11 +254,12 @@ struct generation_change {
 	const struct generation_ref_change *refs;
 	size_t ref_nr;
 	/*
-	 * A record lists updates: refs that have changed since its reftables
-	 * were written. The new record does not list updates of generations up
-	 * to this number, because the reftables that this change uploads
-	 * contain these updates. The number is at most `seen`. 0: the new
-	 * record keeps all updates of its base.
+	 * A generation number, at most `seen`. A record lists updates: refs
+	 * that have changed since the generation's reftables were written. The
+	 * reftables that this change uploads contain the updates of the
+	 * generations up to this number. So the new record no longer lists
+	 * these updates. It keeps the later ones. 0: the new record keeps all
+	 * updates of its base.
 	 *
 	 * A change that uploads or drops tables ("reftable/...") is refused if
 	 * a generation after `seen` did the same: uploaded tables must be the
@@ -395,10 +396,11 @@ struct generation_session {
  * does not have it, or has another generation with the same number. The caller
  * must then not make the second step.
  *
- * This step does not write the hint. The caller may call
- * generation_write_hint_record() after the second step. Returns 0,
- * GENERATION_LOST, GENERATION_STORE_DOWN, or a negative error code. If the
- * second step is never made, generation_collect() later removes the files.
+ * This step does not write the hint, the small file with which a search for the
+ * newest record starts. The caller may call generation_write_hint_record()
+ * after the second step. Returns 0, GENERATION_LOST, GENERATION_STORE_DOWN, or
+ * a negative error code. If the second step is never made, generation_collect()
+ * later removes the files.
  */
 int generation_session_begin(struct generation_session *session,
 			     const struct generation_place *place,

@@ -153,8 +153,9 @@ static int check_types(const struct making *m, struct error *err)
 }
 
 /*
- * Returns how many bitmaps belong to the layers that stay below. These bitmaps
- * come first in the old bitmap index.
+ * Merging replaces the upper layers of the chain by one new layer. The layers
+ * below the new layer are not changed. Returns how many bitmaps belong to these
+ * lower layers. Their bitmaps come first in the old bitmap index.
  */
 static uint32_t base_row_nr(const struct making *m)
 {

@@ -35,9 +35,9 @@ enum {
 	/* a match of this length ends the search for a better one */
 	LONG_ENOUGH = 4096,
 	/*
-	 * minimum length of a match that continues the last copy, after some
-	 * bytes that differ: base offset minus target position is the same as
-	 * in this copy
+	 * Minimum length of a match that continues the last copy, after some
+	 * bytes that differ. The match has the same distance between base
+	 * offset and target position as the last copy.
 	 */
 	DIAGONAL_MIN = 8,
 	/*

@@ -34,7 +34,10 @@ struct pack_midx_request {
 	 * PACK_MIDX_NO_PACK
 	 */
 	uint32_t preferred;
-	/* write RIDX and BTMP, which a bitmap index needs */
+	/*
+	 * true: write the bit order of the new multi-pack-index, in the chunks
+	 * RIDX and BTMP, which a bitmap index needs
+	 */
 	bool with_order;
 	/*
 	 * The lower layers of the chain, in any order, if the file becomes the
@@ -86,8 +89,9 @@ int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 struct pack_midx_compaction {
 	const struct pack_midx *const *layers; /* lowest first */
 	/*
-	 * The bit orders of the layers. Each object keeps its bit position in
-	 * the new order. NULL: no order is written.
+	 * The bit order of each layer. The objects of the new multi-pack-index
+	 * have the same bit positions as before in their layers. NULL: the
+	 * layers have no bit orders, so there are no old positions to keep.
 	 */
 	const struct pack_midx_order *const *orders;
 	bool with_order; /* write RIDX and BTMP */

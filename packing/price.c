@@ -40,8 +40,10 @@
 #define DEFLATED_PER_US 80
 
 /*
- * Approximate number of runs of set bits whose bytes are looked up. The objects
- * of other runs are assumed to have the same average length.
+ * The stored length of a set of objects is estimated from a sample: about this
+ * number of runs of set bits. For each run in the sample, the length of the
+ * objects in the pack is computed from pack offsets. The objects of all other
+ * runs are assumed to have the same average length.
  */
 #define RUNS_MAX 256
 

@@ -47,8 +47,10 @@
 
 /*
  * The maximum number of trees: HEAD's tree, and the trees of 2, 8, 32, 128 and
- * 512 commits before HEAD. A client that is more than 512 commits behind HEAD
- * gets mostly old versions of files, which are stored as deltas.
+ * 512 commits before HEAD. Trees of still older commits are not used. If a
+ * client is more than 512 commits behind HEAD, most objects that it gets are
+ * old versions of files. The pack already stores these as deltas, so kept
+ * deltas would save little.
  */
 #define KEEP_TREES_MAX 6
 

@@ -344,9 +344,9 @@ struct making {
 /*
  * Called before the maker of a plan (a cached response) sends bytes to its
  * client. Returns true if another request waits for the plan: the maker must
- * then complete the plan before it sends. Otherwise stores the time and returns
- * false. From this time, a later request learns whether the maker's client is
- * slow.
+ * then complete the plan before it sends. Otherwise stores the present time in
+ * the plan's entry and returns false. A later request for the plan looks at the
+ * stored time: if it is long ago, the maker's client is slow.
  */
 static bool begin_sending(void *ctx)
 {

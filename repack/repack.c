@@ -136,9 +136,11 @@ static int spare_packs(struct run *r, struct error *err)
 }
 
 /*
- * List the packs, then read the references, then open the packs. Each listed
- * pack is older than these references. So every object of a listed pack that is
- * still reachable is found. Returns 0 or a negative error code.
+ * List the packs, then read the references, then open the packs. The order
+ * matters, because a push may write a pack and then change a reference to use
+ * it. All listed packs were written before the references are read. So if an
+ * object of a listed pack is in use, the walk from the references finds the
+ * object, and the repack keeps it. Returns 0 or a negative error code.
  */
 static int open_all(struct run *r, struct error *err)
 {

@@ -90,9 +90,11 @@ struct repo {
 	 */
 	struct trace *trace;
 	/*
-	 * borrowed; the caller sets this after opening: a cache that keeps
-	 * packed-refs, or the stack of shared refs, mapped (refs/refs-cache.h).
-	 * NULL: each snapshot of refs maps the file or the stack again.
+	 * Borrowed; the caller sets this after opening. A cache that keeps a
+	 * ref storage mapped into memory (refs/refs-cache.h): the file
+	 * packed-refs, or the stack of reftables with the refs that all work
+	 * trees share. NULL: each snapshot of refs maps the file or the stack
+	 * again.
 	 */
 	struct refs_cache *refs_cache;
 };

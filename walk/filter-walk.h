@@ -33,16 +33,17 @@ struct filter_walk {
 	 */
 	struct bitset excluded;
 	/*
-	 * Borrowed, indexed by obj_pos: wants that are in the result even if
-	 * they do not pass the filter. If the walk meets a want as an entry of
-	 * an earlier wanted tree, it removes the want from the set: as in stock
-	 * Git, this want must then pass the filter. NULL: the walk does not
-	 * look for such wants, so all wants stay in the caller's set.
+	 * Borrowed, indexed by obj_pos: the set of wants that are in the result
+	 * even if they do not pass the filter. If the walk meets a want as an
+	 * entry of an earlier wanted tree, it removes the want from this set:
+	 * as in stock Git, this want must then pass the filter. NULL: the walk
+	 * does not look for such wants, and removes no want from any set.
 	 *
-	 * If the field is set, the walk also reads trees whose entries do not
-	 * pass the filter, to find wants among these entries. This costs time.
-	 * So the field is set only while wants are walked, and only if a want
-	 * may be below an earlier wanted tree (filtered_may_nest()).
+	 * If `spared` is not NULL, the walk also reads trees whose entries do
+	 * not pass the filter, to find wants among these entries. This costs
+	 * time. So the caller passes a set only while wants are walked, and
+	 * only if a want may be below an earlier wanted tree
+	 * (filtered_may_nest()).
 	 */
 	struct bitset *spared;
 	/*

@@ -121,12 +121,17 @@ struct walk_options {
 	 */
 	bool exclude_uninteresting;
 	/*
-	 * May be used with exclude_uninteresting and set_only. If few commits
-	 * are wanted, their trees are compared path by path with the tree of
-	 * the newest uninteresting commit (trees/tree-changes.c). The result's
-	 * `uninteresting` then has only objects at paths that changed. An
-	 * object that the client has at another path (a file that was copied or
-	 * changed back) is listed, although the client has it.
+	 * Has an effect only if both exclude_uninteresting and set_only are
+	 * set. true: if few commits are wanted, their trees are compared path
+	 * by path with the tree of the newest uninteresting commit
+	 * (trees/tree-changes.c). This costs less than reading all trees of the
+	 * uninteresting commits.
+	 *
+	 * The result's `uninteresting` is then incomplete: it has the objects
+	 * that this tree has at the changed paths, and no others. So some
+	 * objects are listed, although the client has them. Examples are a file
+	 * that was copied to a second path, and a file that was changed back to
+	 * an older version.
 	 */
 	bool use_tree_changes;
 	bool exact_commits; /* see revwalk.h */
