@@ -223,9 +223,10 @@ struct pack_bitmap_query {
 	/*
 	 * Use a boundary traversal (bitmap/fill.h), which is faster but not
 	 * exact. The result has all objects that the client lacks. It may also
-	 * have objects that the client has: those that the haves reach only
-	 * through commits that the wants do not reach. `uninteresting` may lack
-	 * these objects.
+	 * have some objects that the client has. The traversal does not look
+	 * below commits of the haves that the wants do not reach. So it may not
+	 * notice that the client has an object, if the haves reach the object
+	 * only through such commits. `uninteresting` may lack such objects.
 	 */
 	bool inexact;
 	/*

@@ -51,7 +51,11 @@ void admission_configure(struct admission *a,
 
 /* ---- work */
 
-/* Permission to work. A pass belongs to one request. */
+/*
+ * Permission to work, for one request. A pass refers to a ticket: the place of
+ * the request in the queue. While the request works, the ticket holds tokens,
+ * one for each thread that may work.
+ */
 struct admission_pass {
 	/* borrowed; NULL: there is no ticket */
 	struct admission *a;
@@ -102,9 +106,10 @@ void admission_raise(struct admission_pass *pass, uint64_t price_us);
 /*
  * admission_pause() gives back the tokens of a request while the request waits
  * for its client. admission_resume() waits for new tokens. Both functions do
- * nothing without a ticket. admission_pause() also does nothing if the ticket
- * waits, and admission_resume() if the ticket runs. Only the thread that has
- * called admission_enter() for this pass may call these functions.
+ * nothing if the pass has no ticket. admission_pause() also does nothing if the
+ * ticket is still waiting for tokens. admission_resume() also does nothing if
+ * the ticket has its tokens. Only the thread that has called admission_enter()
+ * for this pass may call these functions.
  */
 void admission_pause(struct admission_pass *pass);
 void admission_resume(struct admission_pass *pass);

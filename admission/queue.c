@@ -171,9 +171,10 @@ static void change(struct admission_queue *q, struct admission_ticket *t,
 }
 
 /*
- * Adds `us` microseconds to the service that two accounts have had: the account
- * of the ticket's network, and the one of its principal in this network
- * (t->flow).
+ * Adds `us` microseconds to the service (the time used for requests) that two
+ * accounts have had. One is the account of the ticket's fork network. The other
+ * is the account of the ticket's principal (a user or an address) in this
+ * network, t->flow.
  */
 static void charge(struct admission_queue *q, struct admission_ticket *t,
 		   uint64_t us)

@@ -179,8 +179,10 @@ struct bitmap_complete {
 	size_t nr;
 	struct ewah *kept; /* owned, indexed by entry */
 	/*
-	 * owned array, indexed by entry: state of the whole bitmap: not kept,
-	 * kept, or kept and used since the last visit of the clock algorithm
+	 * owned array, indexed by entry: the state of the entry's whole bitmap
+	 * (the bitmap itself, not its XOR with another one). There are three
+	 * states: not kept in memory; kept; kept, and used since the last visit
+	 * of the clock algorithm
 	 */
 	uint8_t *state;
 	/*

@@ -99,10 +99,12 @@ bool fallback_is_parent(const char *command)
 /*
  * Set s->trail to the value of GITREACH_TRAIL for the program to execute. The
  * value shows whether gitreach and another Git execute each other in an endless
- * loop. It begins with a number: how many times gitreach has executed stock
- * Git, one inside the other. Then it lists the processes of gitreach that did
- * so, and the executable files of these processes. This process is appended to
- * the parent's value. A parent's value that is not well-formed is left out.
+ * loop. It begins with a number: how deeply the executions are nested. The
+ * number is 1 if gitreach executes stock Git, 2 if this stock Git executes
+ * gitreach, which executes stock Git again, and so on. Then the value lists the
+ * processes of gitreach that have executed stock Git, and the executable files
+ * of these processes. This process is appended to the parent's value. A
+ * parent's value that is not well-formed is left out.
  */
 static int extend_trail(struct search *s, struct error *err)
 {

@@ -72,9 +72,9 @@ int promisor_check(struct promisor *p, uint32_t obj_pos, enum object_type type,
  * Walks from `wants`, and lists the objects that it meets. The walk stops at
  * objects of promisor packs, at missing promised objects, and at existing
  * objects that `haves` reach. So it lists no object that is only reachable
- * through an object of a promisor pack. *result is filled in, and the return
- * value is chosen, as by walk_enumerate() when it lists trees and blobs too;
- * but result->lists stays empty.
+ * through an object of a promisor pack. Fills in *result as walk_enumerate()
+ * does with the option `objects`, and returns the same values. But
+ * result->lists (the new-object list of each commit) stays empty.
  *
  * With `keep_promised`, the walk also starts at promised objects (objects to
  * which an object of a promisor pack has a link) that exist outside of promisor

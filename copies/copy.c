@@ -818,9 +818,10 @@ static int ask_newer(struct generation *found, struct stored_copy *copy,
 }
 
 /*
- * Searches for the newest record in the store, and brings the copy to its
- * generation. If *found is a record that is newer than the copy, the search
- * begins there. *found is overwritten by the record that was found.
+ * A record is a file in the store that lists what a generation of the
+ * repository has. Searches for the newest record, and updates the copy to the
+ * generation of this record. If *found is a record that is newer than the copy,
+ * the search begins there. *found is overwritten by the newest record.
  */
 static int search_and_advance(struct stored_copy *copy,
 			      const struct generation_place *probe,

@@ -816,8 +816,10 @@ static bool is_doubtful(const struct stored_push *push,
 
 /*
  * Checks that the store still has *base, the generation from which the push
- * starts. If the store has lost it, replaces *base by the generation of the
- * copy. Returns 0 or a negative error code.
+ * starts. *base may come from the note of another push on this node. The store
+ * may have lost it, for example if it was restored from a backup. In this case,
+ * replaces *base by the generation of the local copy. Returns 0 or a negative
+ * error code.
  */
 static int prove_base(struct publishing *p, struct generation *base,
 		      struct error *why)

@@ -56,9 +56,10 @@ static int add_item(struct outbox *box, const struct serve_span *item)
 }
 
 /*
- * Removes literals (copied bytes) that were sent from the buffer. The rest of
- * the buffer is then moved to its start. Does nothing while the sent bytes are
- * less than half of the buffer, so that not too many bytes are moved.
+ * The buffer box->literals has copied bytes (literals). Those at its start were
+ * sent already. Removes them, and moves the rest to the start of the buffer.
+ * Does nothing while the sent bytes are less than half of the buffer, so that
+ * not too many bytes are moved.
  */
 static void pack_literals(struct outbox *box)
 {

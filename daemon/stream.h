@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes between a connection and its non-blocking socket, with or without
- * encryption by TLS. The loop uses the functions that do not wait; threads use
- * those that wait. Only one thread at a time may use a stream, even if one
- * thread only reads and another only writes.
+ * A stream reads and writes the bytes of one connection to a client, on a
+ * non-blocking socket. The bytes may be encrypted by TLS. The event loop of the
+ * process uses the functions that do not wait; threads use the functions that
+ * wait. Only one thread at a time may use a stream, even if one thread only
+ * reads and another only writes.
  */
 #ifndef DAEMON_STREAM_H
 #define DAEMON_STREAM_H

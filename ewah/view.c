@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Views: parsing and writing serialized bitmaps. A view is checked when it is
- * parsed. Readers do not check it again.
+ * Parses and writes serialized bitmaps. Parsing makes a view (struct
+ * ewah_view): a read-only bitmap that borrows the serialized bytes. The bytes
+ * are checked once, when they are parsed. Functions that read a view do not
+ * check it again.
  */
 #include <inttypes.h>
 

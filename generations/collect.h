@@ -7,8 +7,9 @@
  * the newest, or if its successor is younger than the grace. A file is deleted
  * if no live generation names it and it is older than the grace. Both ages are
  * measured by the clock of the store: the collector writes the hint (a small
- * file), and asks the store when the hint was written. So the collector's own
- * clock does not matter. If the store accepts no file, the present time is the
+ * file), and asks the store when the hint was written. So the clock of the
+ * collector's machine is not used. There is one exception: if the hint cannot
+ * be written, for example because the store is full, the present time is the
  * earlier one of two times: the time of the collector's clock, and the time in
  * a response of the store.
  *

@@ -561,7 +561,9 @@ static int announce(struct commit *c)
 }
 
 /*
- * Makes a record. Tries up to GENERATION_TRIES numbers. Returns the
+ * Makes the record of the next generation, with all changes of c->members that
+ * are not refused. If another writer has taken the number of the record, tries
+ * again with a later number, up to GENERATION_TRIES times. Returns the
  * generation_commit_result of the changes that were not refused, or a negative
  * error code. If all changes were refused, no record is made, and the function
  * returns 0.

@@ -260,8 +260,11 @@ static int note_entry(void *ctx, const struct index_entry *entry)
 	    (entry->mode & TREE_MODE_TYPE) != TREE_MODE_FILE)
 		return ret;
 	/*
-	 * enter_dirs() has listed the directory already. List it a second time,
-	 * with the id of the directory's .gitattributes file.
+	 * enter_dirs() has listed the directory already. That item stands for
+	 * the .gitattributes file in the work tree. List the directory a second
+	 * time, with the id of the blob that the index has for its
+	 * .gitattributes file. The blob is read if the work tree lacks the
+	 * file.
 	 */
 	ret = note_dir(w);
 	if (ret < 0)

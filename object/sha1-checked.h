@@ -99,7 +99,9 @@ struct sha1_suspects {
 void sha1_attack_sample(struct sha1_batch *batch, unsigned lane);
 
 /*
- * Checks the conditions for all lanes by comparing columns. The results of
+ * Checks, for the blocks in all lanes at once, which attack vectors have all
+ * their conditions met (see the top of this file). Reads only batch->columns,
+ * which sha1_attack_sample() has filled. A block uses one lane. The results of
  * lanes that are not in use are undefined.
  */
 void sha1_attack_suspects(struct sha1_suspects *out,

@@ -583,11 +583,14 @@ static int find_spare(void *ctx, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Calls the provider. After success, opens reader->late again, so that it has
- * the packs that the provider has added. This is done even if the modification
- * time of the pack directory is unchanged: if a directory changes twice within
- * one clock tick, the second change leaves the time as it is. The caller holds
- * the lock of the provider. Returns 0 or a negative error code.
+ * Calls the provider, which gets missing objects, for example by a fetch. The
+ * provider stores the objects in new packs, which the snapshot of the reader
+ * lacks. So after success, opens reader->late again: the later snapshot of the
+ * packs, which is searched for objects that the first one lacks. This is done
+ * even if the modification time of the pack directory is unchanged: if a
+ * directory changes twice within one clock tick, the second change leaves the
+ * time as it is. The caller holds the lock of the provider. Returns 0 or a
+ * negative error code.
  */
 static int provide(struct odb_reader *reader, const struct oid *oids, size_t nr,
 		   struct error *err)

@@ -441,8 +441,9 @@ static int add_copy(struct maker *m, struct copy match)
 }
 
 /*
- * Rates a candidate for a copy: returns its length, including the bytes by
- * which it can be extended backwards without touching an earlier copy.
+ * Returns the number by which candidates for a copy are compared: the length of
+ * the candidate, plus the bytes by which it can be extended backwards without
+ * touching an earlier copy.
  */
 static size_t candidate_len(const struct maker *m, const struct copy *c)
 {
@@ -456,8 +457,8 @@ static size_t candidate_len(const struct maker *m, const struct copy *c)
 /*
  * Finds the best match in the base for the target bytes from `at` on. The
  * candidates are the base's blocks that have the same hash as the 16 bytes at
- * `at`. If a candidate rates higher than *best_len (see candidate_len()),
- * *best and *best_len are set to the best one.
+ * `at`. If the candidate_len() of a candidate is greater than *best_len, sets
+ * *best to the best candidate, and *best_len to its candidate_len().
  */
 static void find_block(const struct maker *m, size_t at, struct copy *best,
 		       size_t *best_len)
@@ -523,8 +524,9 @@ static size_t diagonal_len(const struct maker *m, size_t at)
  * Checks whether the last copy can continue at the target position `at`. The
  * base position is the one that the last copy would have reached there, if it
  * were longer (diagonal_off()). If at least 8 bytes match at these two
- * positions, sets *best to the match and *best_len to its rating. A rating is a
- * length (see candidate_len()).
+ * positions, sets *best to the match. Also sets *best_len to the number of
+ * bytes that the match can cover if it is extended backwards too
+ * (candidate_len()). Matches are compared by this number.
  */
 static void find_diagonal(const struct maker *m, size_t at, struct copy *best,
 			  size_t *best_len)

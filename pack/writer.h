@@ -116,8 +116,10 @@ int pack_writer_put_file(struct pack_writer *w,
 			 const struct sys_file_span *span, struct error *err);
 
 /*
- * Writes bytes of a pinned pack. Large spans go to sink.put_pinned(), which
- * must not be NULL. Returns 0 or the sink's error.
+ * Writes bytes of a pinned pack: a pack that stays open and mapped until the
+ * response was sent (is_pinned in pack/pack.h). Large spans go to
+ * sink.put_pinned(), which may keep pointers to them and must not be NULL.
+ * Returns 0 or the sink's error.
  */
 int pack_writer_put_pinned(struct pack_writer *w, const void *bytes, size_t len,
 			   struct error *err);

@@ -7,9 +7,10 @@
  * The peeled value of a ref is the final target of the ref's tag. Whether there
  * is another tag in between is known only from the tag object, but reading
  * thousands of tags costs too much. The bitmap index helps: if it has a tag, it
- * also has each tag between this tag and the final target. Usually each tag in
- * the bitmap index has a ref. Then each of these tags is found when its own ref
- * is visited, and no tag object has to be read.
+ * also has each tag between this tag and the final target. Usually a ref names
+ * each tag in the bitmap index, also a tag in between. In this case, all tags
+ * of the index are found by visiting the refs, and no tag object has to be
+ * read.
  */
 #include <stdlib.h>
 
@@ -28,12 +29,13 @@ struct tagging {
 	struct found *f;
 	struct error *err;
 	/*
-	 * Indexed by obj_pos: the set of objects that are in the list
-	 * found->objects. With this set, the list need not be searched.
+	 * Indexed by obj_pos: objects that are in the list found->objects. With
+	 * this set, the list need not be searched.
 	 *
 	 * If found->near (a prepared answer to a similar request) is set, the
-	 * set has only the tags that this file has added to the list. The
-	 * objects that were in the list before are in the map `few`.
+	 * set is incomplete: it has only the tags that the search for tags has
+	 * added to the list. The other objects of the list are found in the map
+	 * `few`, which has the ids of all objects that were in the list before.
 	 */
 	struct bitset others;
 	/*

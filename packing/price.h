@@ -62,10 +62,10 @@ uint64_t packing_price_deflate(uint64_t len);
 /*
  * Asks the server whether expensive work may begin
  * (options->admission->admit()). If there is no such callback, the work may
- * always begin. `price_us`: estimated CPU time of the work, in microseconds;
- * the callback gets an hour at most. *threads becomes the number of threads
- * that the work may use; 0: as many as processors. Returns 0 or a negative
- * error code.
+ * always begin. `price_us`: estimated CPU time of the work, in microseconds. A
+ * number above one hour is passed to the callback as one hour. *threads becomes
+ * the number of threads that the work may use; 0: as many as processors.
+ * Returns 0 or a negative error code.
  */
 int packing_admit(unsigned *threads, const struct packing_send_options *options,
 		  uint64_t price_us, struct error *err);

@@ -252,9 +252,15 @@ struct packing_send_options {
 	/* Use prepared answers (prepared/prepared.h). */
 	bool use_prepared;
 	/*
-	 * For a client without haves: an object that a large pack stores whole
-	 * is sent whole. If large packs store most objects whole, and the
-	 * client gets no history, there is no delta search.
+	 * Only for a client without haves. true: no delta is searched for an
+	 * object that a pack with many objects stores whole: the search that
+	 * made this pack has found no good delta for it.
+	 *
+	 * If the client has asked for a shallow history (depth 1, for example)
+	 * and gets at most one commit, one more rule applies: the whole delta
+	 * search is left out. Exception: the search is made if more than half
+	 * of the objects must be deflated anew or are stored whole in small
+	 * packs.
 	 */
 	bool spare_search;
 	/*

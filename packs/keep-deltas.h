@@ -148,8 +148,10 @@ struct dropped_deltas {
  * list has, for each target:
  * - first the delta that a pack stores now. The repack is about to drop it;
  * - then deltas that earlier repacks have dropped. They come from d->old, the
- *   file of kept deltas before this repack: those of its deltas whose field
- *   `step` is 0.
+ *   file of kept deltas before this repack. In this file, the field `step` of
+ *   such a delta is 0, which says that it was copied from a pack. Deltas that
+ *   were made between HEAD's tree and older trees have another `step`, and are
+ *   not listed.
  *
  * If a pack and the old file have a delta of the same target and base, only the
  * delta of the pack is listed. A delta with a wrong CRC is left out. Release *d

@@ -18,8 +18,9 @@
  */
 struct daemon_successor {
 	/*
-	 * Process id of the helper. The helper ends when the new master ends,
-	 * with the same exit code, or when it gets SIGTERM.
+	 * Process id of the helper. The helper ends in two cases. If the new
+	 * master ends, the helper ends with the exit code of the new master. If
+	 * the helper gets SIGTERM, it ends, and the new master goes on.
 	 */
 	long pid;
 	/*

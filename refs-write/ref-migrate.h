@@ -35,11 +35,13 @@ struct ref_migrate_options {
 	 */
 	bool dry_run;
 	/*
-	 * Stock Git writes the new store in transactions. This function is
-	 * called for the states of these transactions, so that the hooks run as
-	 * with stock Git. `changes` has a line "<zeros> <value> <ref>" for each
-	 * ref. In the states "preparing" and "prepared", a negative return
-	 * value ends the migration and is returned. NULL: not called.
+	 * Called to run the hook reference-transaction. Stock Git writes the
+	 * new ref storage in transactions, and runs this hook at each state of
+	 * a transaction. The migration here uses no transactions, but calls
+	 * this function with the same states and refs. `changes` has a line
+	 * "<zeros> <value> <ref>" for each ref. In the states "preparing" and
+	 * "prepared", a negative return value ends the migration and is
+	 * returned. NULL: not called.
 	 */
 	int (*on_state)(void *ctx, enum ref_state state,
 			const struct buf *changes, struct error *err);

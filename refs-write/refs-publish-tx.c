@@ -76,9 +76,11 @@ static int check_lens(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Rejects changes that do not fit into a table. Also rejects two changes of
- * the same ref, for instance under its own name and through a symbolic ref.
- * Returns 0 (also if an update is rejected) or a negative error code.
+ * Checks all updates of the transaction before they are published. The refs are
+ * stored in reftables, so an update is rejected if its name and value are too
+ * long for a block of a reftable. Two updates of the same ref are rejected too,
+ * for instance one of its own name and one through a symbolic ref. Returns 0
+ * (also if an update is rejected) or a negative error code.
  */
 static int publish_ready(struct ref_transaction *tx, struct error *err)
 {

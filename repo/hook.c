@@ -56,8 +56,9 @@ int repo_hooks_path(char **dir, const struct repo *repo, const char *where,
 }
 
 /*
- * Appends the directory of the hooks. `where`: the directory in which hooks
- * run; NULL: the working directory. Returns 0 or a negative error code.
+ * Appends the path of the directory with the hooks. The path may be relative;
+ * it is then relative to `where`, the directory in which the hooks run. NULL:
+ * hooks run in the working directory. Returns 0 or a negative error code.
  */
 static int name_dir(struct buf *out, const struct repo *repo, const char *where,
 		    struct error *err)

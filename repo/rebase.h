@@ -18,10 +18,11 @@
 #include "repo/repo.h"
 
 /*
- * Calls `fn` with the ids in the files orig-head and autostash, which a stopped
- * rebase has left, of all work trees. A missing file, and a file that does not
- * start with an id, are skipped. If `fn` returns a nonzero value, the visit
- * stops and returns that value. Otherwise returns 0, ERR_IO or ERR_NOMEM.
+ * A stopped rebase leaves the files orig-head and autostash, which have one id
+ * each. Calls `fn` with the ids in these files, for the stopped rebases of all
+ * work trees. A missing file, and a file that does not start with an id, are
+ * skipped. If `fn` returns a nonzero value, the visit stops and returns that
+ * value. Otherwise returns 0, ERR_IO or ERR_NOMEM.
  */
 int rebase_each_oid(const struct repo *repo,
 		    int (*fn)(void *ctx, const struct oid *oid), void *ctx,

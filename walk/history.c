@@ -108,10 +108,11 @@ static int add_parent(struct history *h, const uint8_t *raw)
 #define GRAPH_PARENTS_MAX 64
 
 /*
- * Maximum number of known positions in the commit-graph that are searched one
- * by one. For more positions, the table h->by_graph is made, which has an
- * element for each commit of the graph. For small requests the table would be
- * slower, because its memory must be cleared first.
+ * A history records the positions of its commits in the commit-graph, in
+ * h->graph_pos. If there are at most this many, they are searched one by one.
+ * If there are more, the table h->by_graph is made, which has an element for
+ * each commit of the graph. For small requests the table would be slower,
+ * because its memory must be cleared first.
  */
 #define FEW_NOTED 64
 
