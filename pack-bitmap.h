@@ -223,10 +223,10 @@ struct pack_bitmap_query {
 	/*
 	 * Use a boundary traversal (bitmap/fill.h), which is faster but not
 	 * exact. The result has all objects that the client lacks. It may also
-	 * have some objects that the client has. The traversal does not look
-	 * below commits of the haves that the wants do not reach. So it may not
-	 * notice that the client has an object, if the haves reach the object
-	 * only through such commits. `uninteresting` may lack such objects.
+	 * have some objects that the client has. The traversal does not read
+	 * the tree of a commit that only the haves reach. So if the haves reach
+	 * an object only through such commits, the traversal may not notice
+	 * that the client has it. `uninteresting` may lack such objects.
 	 */
 	bool inexact;
 	/*

@@ -107,9 +107,9 @@ void admission_raise(struct admission_pass *pass, uint64_t price_us);
  * admission_pause() gives back the tokens of a request while the request waits
  * for its client. admission_resume() waits for new tokens. Both functions do
  * nothing if the pass has no ticket. admission_pause() also does nothing if the
- * ticket is still waiting for tokens. admission_resume() also does nothing if
- * the ticket has its tokens. Only the thread that has called admission_enter()
- * for this pass may call these functions.
+ * ticket is waiting in the queue. admission_resume() also does nothing if the
+ * request is working, because it was not paused. Only the thread that has
+ * called admission_enter() for this pass may call these functions.
  */
 void admission_pause(struct admission_pass *pass);
 void admission_resume(struct admission_pass *pass);

@@ -92,8 +92,9 @@ struct admission_limits {
 	 */
 	unsigned push_max;
 	/*
-	 * Maximum time in nanoseconds that a request waits for its first token.
-	 * After this time, the request is refused.
+	 * Maximum time in nanoseconds that a request waits for its first token
+	 * (the permission for one thread to work). After this time, the request
+	 * is refused.
 	 */
 	uint64_t wait_ns;
 };
@@ -152,9 +153,12 @@ struct admission_account {
 	/* virtual time: microseconds of service that the account has had */
 	uint64_t used_us;
 	/*
-	 * Only for the account of a network: the virtual time from which a
-	 * principal that was idle starts again. It is used_us of the principal
-	 * that was served last in this network.
+	 * Only for the account of a network. The principal with the smallest
+	 * used_us in the network is served next. A principal (a user or an
+	 * address) that was idle would have a small used_us, and would be
+	 * served before all others for a long time. So its used_us is raised to
+	 * now_us when it comes back. now_us follows the used_us of the
+	 * principals that are served in this network.
 	 */
 	uint64_t now_us;
 	/* when the last ticket of the account was added or removed */

@@ -236,9 +236,10 @@ static size_t judge(struct choosing *s, struct range *range, size_t dense_nr,
 }
 
 /*
- * Builds the bitmaps of spread commits with several densities (dense_nr, see
- * bitmap/select.h). Sets *best to the bitmaps of the highest density that fits
- * the budget. Returns 0 if one of the densities fits, 1 if none fits, or a
+ * Builds the bitmaps of commits that are spread over the whole history. Tries
+ * several densities (dense_nr, see bitmap/select.h): a density says how many
+ * commits get a bitmap. Sets *best to the bitmaps of the highest density that
+ * fits the budget. Returns 0 if one of the densities fits, 1 if none fits, or a
  * negative error code.
  */
 static int try_densities(struct choosing *s, struct bitmap_build_result *best)

@@ -111,12 +111,12 @@ struct bitmap_side;
 
 /*
  * Begins to add the closure of `tips` (all objects that they reach) to the set
- * of `fill`. `tips` are the haves or the wants of the query. The new side *out
- * has the state of this work; bitmap_side_walk() does the first part of it.
- * Objects of the closure that are not indexed are also appended to *others,
- * unless `others` is NULL. `tips` and `others` are borrowed until
- * bitmap_side_free(). The caller frees *out. Returns 0 or a negative error
- * code.
+ * of `fill`. `tips` are one of the two sides of the query: the haves or the
+ * wants. *out is a new object with the state of this work. bitmap_side_walk()
+ * does the first part of the work. Objects of the closure that are not indexed
+ * are also appended to *others, unless `others` is NULL. `tips` and `others`
+ * are borrowed until bitmap_side_free(). The caller frees *out. Returns 0 or a
+ * negative error code.
  */
 int bitmap_side_start(struct bitmap_side **out, struct bitmap_fill *fill,
 		      const struct walk_tips *tips, struct walk_items *others,

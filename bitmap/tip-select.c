@@ -81,8 +81,10 @@ static uint32_t allowed(const struct tip_selecting *s, uint32_t tip)
 }
 
 /*
- * Returns the maximum number of commits from a tip back to its limit, the
- * oldest commit that may be given a bitmap for this tip.
+ * In each round, one commit may get a bitmap for a tip: the tip itself, or one
+ * of its ancestors. Returns the maximum distance of this commit from the tip,
+ * as a number of first-parent steps. The distance becomes smaller with each
+ * round (ROUNDS), and is 0 in the last one.
  */
 static uint32_t distance(const struct tip_selecting *s, uint32_t tip)
 {

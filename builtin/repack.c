@@ -197,9 +197,10 @@ struct number {
 };
 
 /*
- * Parses the numbers given[0..nr) one after the other, as pack-objects parses
- * the options of these names. Returns 0, or prints an error and returns 129 or
- * 128.
+ * Parses the options given[0..nr), one after the other. Each has the name of an
+ * option of pack-objects, such as "window", and the text of a number. The text
+ * is parsed as pack-objects would parse it. Returns 0, or prints an error and
+ * returns 129 or 128.
  */
 static int parse_given(struct pack_args *packing, const struct number *given,
 		       size_t nr)

@@ -480,9 +480,11 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	if (!ret && is_due)
 		touch(copy);
 	/*
-	 * If another process replaces the marker during this function, e->known
-	 * may become an older generation than that of the marker. This is
-	 * harmless: the next request asks the store once more.
+	 * The marker is the file that says which generation (version of the
+	 * repository) the copy has. e->known is the generation that this
+	 * process remembers for the copy. If another process replaces the
+	 * marker during this function, e->known may become older than the
+	 * marker. This is harmless: the next request asks the store once more.
 	 */
 	after = identify(copy);
 	if (!is_same(&before, &after))

@@ -81,14 +81,16 @@ int stored_refresh_files(const struct stored_refresh *r, struct error *err);
 void stored_refresh_tidy(const struct stored_refresh *r);
 
 /*
- * Returns 1 if the directory of the copy (r->dir) may have objects that its
- * generation (r->g) does not have, 0 if not, or a negative error code. The
- * directory may have such objects if it has loose objects, alternates, or a
- * file below "objects/" that a generation can have and that r->g does not have,
- * for example a pack, multi-pack-index or commit-graph.
+ * The copy has one generation (version) of the repository, r->g. Returns 1 if
+ * the directory of the copy (r->dir) may have objects that r->g does not have,
+ * 0 if not, or a negative error code. The directory may have such objects if it
+ * has loose objects, alternates, or a file below "objects/" that a generation
+ * can have and that r->g does not have, for example a pack, multi-pack-index or
+ * commit-graph.
  *
- * Without the lock CHANGE, the result may also be 1 because another process is
- * changing the copy. Lists five directories.
+ * A process that changes the copy holds the lock CHANGE. If the caller does not
+ * hold this lock, the result may also be 1 because another process is changing
+ * the copy. Cost: listing five directories.
  */
 int stored_refresh_has_others(const struct stored_refresh *r,
 			      struct error *err);

@@ -105,8 +105,9 @@ struct packing_item {
 	 * - a stored delta whose base is not sent;
 	 * - a stored delta that may not keep its stored base, because of
 	 *   islands;
-	 * - the object that is stored whole at the end of the delta chain of
-	 *   such a base.
+	 * - the object that is stored whole at the end of the delta chain of an
+	 *   item of the second kind. The item may become a delta of this
+	 *   object, or this object a delta of the item.
 	 */
 	bool retry : 1;
 };

@@ -26,9 +26,11 @@
 #include "generations/record.h"
 
 /*
- * Each function appends the name of a file in the store to *out: of a record, a
- * file of a generation, the hint, or the lease. `repository` is a relative path
- * without empty parts, without the parts "." and "..", without control
+ * Each function appends the name of a file in the store to *out. There are four
+ * kinds of files: a record, which lists what a generation has; a file of a
+ * generation; the hint, which has the number of a recent record; and the lease,
+ * which says which node maintains the repository. `repository` is a relative
+ * path without empty parts, without the parts "." and "..", without control
  * characters, and without parts that have more than 255 bytes after quoting.
  * Returns 0, ERR_INVALID if the repository has another form or is too long for
  * a store, or ERR_NOMEM. After an error, *out is unchanged. If one of the four

@@ -12,8 +12,14 @@
  *	be32 number of refs; for each: text ref, 1 byte: 1 if `before` follows,
  *	    2 if `after` follows, 3 for both; text before, text after
  *
- * Only the changes of pushes can be passed. Such a change drops no files. It
- * sets refs by entries of the record, and so writes no reftables.
+ * `seen` is the number of the generation from which the change was made, and
+ * seen_token is the token of this generation. `upload` is the token in the
+ * names of the uploaded files. start_ns and start_time are the time before the
+ * first upload (struct generation_session).
+ *
+ * Only the change of a push can be passed. The change of a push drops no files
+ * and writes no reftables. The new values of its refs are listed in the record
+ * itself.
  */
 #ifndef GENERATIONS_PASSING_H
 #define GENERATIONS_PASSING_H

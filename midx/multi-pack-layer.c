@@ -153,7 +153,7 @@ static int check_types(const struct making *m, struct error *err)
 }
 
 /*
- * Merging replaces the upper layers of the chain by one new layer. The layers
+ * Merging replaces adjacent layers of the chain by one new layer. The layers
  * below the new layer are not changed. Returns how many bitmaps belong to these
  * lower layers. Their bitmaps come first in the old bitmap index.
  */

@@ -475,9 +475,11 @@ static int search_late(const struct wanted *w, int *first, struct error *err)
 	if (reader->late)
 		ret = search_packs(w, reader->late, first, err);
 	/*
-	 * Only the reader that the caller uses may replace its later snapshot.
-	 * A spare reader must not, because the packs that it reads must stay
-	 * open.
+	 * look_again() may replace reader->late by a newer snapshot, and closes
+	 * the old one. Only the reader that the caller uses may do this. A
+	 * spare reader (a second reader, which reads another copy of a damaged
+	 * delta base) must not do it, because packs of its snapshot are in use
+	 * and must stay open.
 	 */
 	if (ret < 0 && reader == w->reader && look_again(reader))
 		ret = search_packs(w, reader->late, first, err);

@@ -32,15 +32,16 @@
 #include "prepared/prepared-wants.h"
 
 /*
- * Maximum of each of three numbers. The clone is the request that is answered,
- * and the prepared answer is a stored response to a request with other wants.
- * The numbers are:
+ * The request is a clone. A prepared answer (a stored response to a clone with
+ * other wants) is sent for it, extended by the new history: the commits that
+ * the clone needs and the answer lacks. This is done only if none of three
+ * numbers is larger than NEW_MAX:
  * - the wants of the clone that are not wants of the prepared answer;
  * - the wants of the prepared answer that are not wants of the clone;
  * - the commits that the walk of the new history visits.
  *
- * If one of the numbers is larger, extending the answer costs about as much as
- * a bitmap query or a walk.
+ * With a larger number, extending the answer would cost about as much as a
+ * bitmap query or a walk.
  */
 #define NEW_MAX 4096
 

@@ -48,10 +48,10 @@ int multi_pack_remove_layers(const char *dir, const struct odb_midx *top,
 			     struct error *err);
 
 /*
- * Find files that are left over beside a single multi-pack-index: those that
- * multi_pack_remove_parts() would remove, with the same arguments, and layers
- * of a chain. Removes nothing. Returns 1 if there is such a file, 0 if not,
- * ERR_IO or ERR_NOMEM.
+ * Look for files that are of no use beside a single multi-pack-index. They are
+ * of two kinds: the files that multi_pack_remove_parts() would remove if it got
+ * the same arguments; and the files of all layers of a chain. Removes nothing.
+ * Returns 1 if there is such a file, 0 if not, ERR_IO or ERR_NOMEM.
  */
 int multi_pack_has_replaced(const char *dir, const char *keep, bool keep_bitmap,
 			    struct error *err);

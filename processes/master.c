@@ -295,8 +295,10 @@ static void retire(struct master *m)
 
 /*
  * Called in the old master if an upgrade has failed, because the new master has
- * ended. Ends the relay that the old master has started, so that fill() starts
- * another relay. This is necessary because the relay of the new master may have
+ * ended. The relay is a child process of the master that sends the requests of
+ * all pushes to the store of files. Other processes find it by its socket file.
+ * Ends the relay that the old master has started, so that fill() starts another
+ * relay. This is necessary because the relay of the new master may have
  * replaced the socket file. Processes could then not find the relay of the old
  * master any more.
  */

@@ -73,9 +73,10 @@ static void loop(struct stored_relay *relay, int events, int signals)
 }
 
 /*
- * Called if the relay could not be opened: waits for SIGTERM. If the process
- * ended, the master would start it again and again, without need: pushes work
- * without a relay.
+ * Called in the process of the relay, if the relay could not be opened. Waits
+ * for SIGTERM. If this process ended at once, the master would start it again
+ * and again. There is no need for that: without a relay, pushes send their
+ * requests to the store themselves.
  */
 static void wait_for_end(int events, int signals)
 {

@@ -134,8 +134,10 @@ static int visit_parents(struct check *k, struct oidset *seen,
  * this commit, or the repository had it before.
  *
  * If `is_new` is true, visit the tips that the push has sent. If `is_new` is
- * false, add the other tips to the frontier. These tips are not added to
- * push.boundary, which has only parents of commits that the push has sent.
+ * false, add the other tips to the frontier: the older commits that the check
+ * must prove to be reachable from a ref. Do not add them to push.boundary. That
+ * list has only the commits of the frontier that are parents of commits of the
+ * push.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {

@@ -250,9 +250,12 @@ static int move_file(void *ctx, const char *name)
 		ret = error_nomem(m->err);
 	} else {
 		/*
-		 * The received object replaces a stored loose object of the
-		 * same name. A pack that is kept from a prune must have no
-		 * .mtimes file.
+		 * A received loose object replaces a stored loose object of the
+		 * same name. A received file of a pack does not: if the
+		 * repository has a file of this name, the stored file stays.
+		 * The stored pack may be a cruft pack, whose objects may be
+		 * pruned. The push needs them, so remove the .mtimes file of
+		 * the pack, which makes it an ordinary pack.
 		 */
 		int is_stored = m->rank < 0 ? 0
 					    : use_stored(m, from.data, to.data);

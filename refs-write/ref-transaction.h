@@ -239,10 +239,12 @@ void ref_transaction_free(struct ref_transaction *tx);
 
 /*
  * Adds a copy of a change to the queue. No ref is read or locked yet. The name
- * of a ref that gets a value must be well-formed. The name of a ref that is
- * deleted or verified must be a root name of capital letters, '-' and '_', or
- * below refs/. Such a name below refs/ may be ill-formed, so that stray files
- * can be removed.
+ * of a ref that gets a value must be well-formed. If the ref is only deleted or
+ * verified, two kinds of names are allowed. One is a well-formed root name:
+ * capital letters, '-' and '_' only, such as HEAD. The other is a name that
+ * begins with "refs/". This name may be ill-formed, so that a stray file below
+ * refs/ can be removed. But no part of the name may be empty, "." or "..".
+ * FETCH_HEAD and MERGE_HEAD are never allowed.
  *
  * Calls check_value() for the new value. Returns 0 if the change is queued. In
  * all other cases, nothing is queued. If check_value() rejects the value,

@@ -7,8 +7,10 @@
  * To add a table, a process holds the lock of the list, "tables.list.lock",
  * from begin to commit. So only one process at a time adds a table. The table
  * is written as "tmp_XXXXXX", made durable and renamed. Then the list is
- * replaced. A process that is killed leaves either the old list or the new one.
- * reftable_compact_all() removes the tables that it leaves.
+ * replaced. If a process is killed, the list is either the old or the new one.
+ * The killed process may leave table files that are not in the list.
+ * reftable_compact_all() removes such a file if the tables of the list cover
+ * its update indexes.
  *
  * A merge may take long, so a process that merges tables holds the lock of the
  * list only at the beginning and at the end of the merge. In between, it holds

@@ -25,8 +25,10 @@ struct status_store {
 	/* false: the server has no store, and nothing is shown */
 	bool is_used;
 	/*
-	 * Numbers of requests to the store: all, and those that failed. The
-	 * answers "no such file" and "the condition is false" are not failures.
+	 * Numbers of requests to the store: all, and those that failed. Two
+	 * answers are not failures: that the file does not exist; and that the
+	 * condition of a request is false, for example of a write that must not
+	 * replace a newer file.
 	 */
 	uint64_t requests, failures;
 	uint64_t received, sent; /* bytes of files */

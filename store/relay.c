@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The client side of a relay: processes that send questions to the relay.
- * store/relay-answer.c is the other side.
+ * The relay is one process of a machine that sends requests to a store of files
+ * for the other processes of the machine. This file is the client side: the
+ * other processes send their requests as questions to the relay. In
+ * store/relay-answer.c, the relay answers them.
  */
 #include <pthread.h>
 #include <stdlib.h>

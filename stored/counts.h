@@ -68,7 +68,9 @@ void stored_counts_trim(struct stored_counts *counts, uint64_t bytes,
 struct stored_counts_view {
 	/*
 	 * Numbers of requests to the store: all, and those that failed. The
-	 * answers "no such file" and "the condition is false" are not failures.
+	 * answers "no such file" and "the condition of the request is false"
+	 * are not failures. A condition is, for example, that a write must not
+	 * replace a newer file.
 	 */
 	uint64_t requests, failures;
 	uint64_t received, sent; /* bytes of files */

@@ -17,9 +17,10 @@ struct stored_tables {
 };
 
 /*
- * Opens the refs of a generation, which is borrowed until the release.
- * Downloads tables that are not in the cache. Returns 0 or a negative error
- * code. After an error, *t is released.
+ * Opens the refs of `g`, a generation (a version of a repository in a store).
+ * *g is borrowed until the release. Downloads reftables of the generation that
+ * are not in the cache. Returns 0 or a negative error code. After an error, *t
+ * is released.
  */
 int stored_tables_open(struct stored_tables *t, struct stored_cache *cache,
 		       const struct generation_place *place,

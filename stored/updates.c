@@ -174,7 +174,8 @@ static int put_update(struct stack *s, struct reftable_writer *writer,
 }
 
 /*
- * Returns the block size of the table with the updates of a record. Each ref
+ * The record of a generation lists changes of refs, its updates. One new
+ * reftable gets these updates. Returns the block size of this table. Each ref
  * must fit into a block, so blocks are larger than usual if a name is very
  * long.
  */
