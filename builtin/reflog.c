@@ -79,24 +79,39 @@ static void tell(void *ctx, const struct reflog_line *line)
 	       (int)line->message_len, line->message);
 }
 
+/* The context of a search for the ref of a short name. */
+struct log_search {
+	const struct repo *repo;
+	/* owned: full name of the first ref with a reflog; NULL: none so far */
+	char *full;
+};
+
+static int stop_at_log(void *ctx, const struct ref *ref)
+{
+	struct log_search *s = ctx;
+
+	if (!reflog_exists(s->repo, ref->name))
+		return 0;
+	s->full = mem_strdup(ref->name);
+	return 1;
+}
+
 /*
- * Returns the full name of the ref `name`, malloc()ed. "@" means HEAD. Returns
- * NULL if there is no such ref or if it has no reflog.
+ * Returns the full name of the ref `name`, malloc()ed. "@" means HEAD. If the
+ * name stands for several refs, such as a tag and a branch, the result is the
+ * first one that has a reflog. Returns NULL if there is none.
  */
 static char *find_log(const struct repo *repo, const char *name)
 {
+	struct log_search s = {repo, NULL};
 	struct refs *refs;
-	struct ref ref;
-	char *full = NULL;
 
 	if (!*name || refs_open(&refs, repo, NULL) < 0)
 		return NULL;
-	if (refs_dwim(refs, strcmp(name, "@") ? name : "HEAD", &ref, NULL) >
-		    0 &&
-	    reflog_exists(repo, ref.name))
-		full = mem_strdup(ref.name);
+	refs_dwim_each(refs, strcmp(name, "@") ? name : "HEAD", stop_at_log, &s,
+		       NULL);
 	refs_close(refs);
-	return full;
+	return s.full;
 }
 
 static int fail(struct run *r, const struct error *err)
