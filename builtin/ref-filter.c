@@ -211,11 +211,9 @@ static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 static bool is_damaged_parent(const struct ref_filter *f, const char *name,
 			      const struct oid *oid, struct error *err)
 {
-	uint64_t len;
-
 	return strpbrk(name, "~^") &&
 	       odb_info(f->walk.reader, oid, NULL, NULL, err) == ERR_CORRUPT &&
-	       !odb_stored_len(&len, f->store->odb, oid, NULL) && len;
+	       !odb_stored_is_empty(f->store->odb, oid);
 }
 
 /*

@@ -194,7 +194,7 @@ int update_ref_value(struct oid *out, const struct store *store,
 	/*
 	 * If *out is zero here, the user has given the name of a broken ref,
 	 * whose value is the zero id. This zero must not be used: as a new
-	 * value, the zero id would delete a ref. A user who wants that gives
+	 * value, the zero id would delete a ref. To delete a ref, a user gives
 	 * the zero id itself, which was accepted above. So the name of a broken
 	 * ref counts as unresolved.
 	 */

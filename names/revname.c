@@ -98,11 +98,8 @@ static int wrong_type(const struct resolver *r, const struct error *why)
  */
 static bool is_missing(const struct resolver *r, const struct oid *oid, int ret)
 {
-	uint64_t len;
-
 	return ret == ERR_MISSING ||
-	       (ret == ERR_CORRUPT &&
-		!odb_stored_len(&len, r->odb, oid, NULL) && !len);
+	       (ret == ERR_CORRUPT && odb_stored_is_empty(r->odb, oid));
 }
 
 /*

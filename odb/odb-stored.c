@@ -105,3 +105,10 @@ int odb_stored_len(uint64_t *len, const struct odb *odb, const struct oid *oid,
 	*len = stored.len;
 	return ret;
 }
+
+bool odb_stored_is_empty(const struct odb *odb, const struct oid *oid)
+{
+	uint64_t len;
+
+	return !odb_stored_len(&len, odb, oid, NULL) && !len;
+}

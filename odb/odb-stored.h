@@ -29,4 +29,10 @@ int odb_stored_get(struct odb_stored *stored, const struct odb *odb,
 int odb_stored_len(uint64_t *len, const struct odb *odb, const struct oid *oid,
 		   struct error *err);
 
+/*
+ * Returns whether an object has an empty file in place of a loose object. A
+ * commit with such a file counts as missing, as in stock Git.
+ */
+bool odb_stored_is_empty(const struct odb *odb, const struct oid *oid);
+
 #endif

@@ -358,17 +358,6 @@ void history_poll(struct history *h, const struct progress_out *out)
 }
 
 /*
- * Returns whether the file of a loose object is empty. As in stock Git, a
- * commit with such a file counts as missing.
- */
-static bool is_empty_file(const struct history *h, const struct oid *oid)
-{
-	uint64_t len;
-
-	return !odb_stored_len(&len, h->space->odb, oid, NULL) && !len;
-}
-
-/*
  * Extends the error for a missing commit, which odb_read() has set. The new
  * error also names a child: a commit that has the missing commit as a parent.
  * The search for the child is slow, but the command fails anyway.
@@ -412,7 +401,8 @@ int history_parse(struct history *h, uint32_t commit_nr, struct error *err)
 	if (!ret) {
 		objspace_oid(&oid, h->space, h->commits[commit_nr].obj_pos);
 		ret = parse_from_object(h, commit_nr, &oid, err);
-		if (ret == ERR_CORRUPT && is_empty_file(h, &oid))
+		if (ret == ERR_CORRUPT &&
+		    odb_stored_is_empty(h->space->odb, &oid))
 			ret = error_recode(err, ERR_MISSING);
 	}
 	if (ret == ERR_MISSING && h->allow_missing) {
