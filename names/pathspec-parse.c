@@ -304,10 +304,6 @@ static int parse_one(struct pathspec *ps, const char *pattern,
 	struct magic m;
 	int ret;
 
-	if (!*pattern)
-		return error_set(err, ERR_INVALID,
-				 "empty string is not a valid pathspec; '.' "
-				 "matches all paths");
 	ret = parse_magic(&m, pattern, &path, place, err);
 	if (!ret)
 		ret = resolve(&match, &prefix_len, pattern, path, m.top, place,
@@ -316,6 +312,21 @@ static int parse_one(struct pathspec *ps, const char *pattern,
 		ret = error_nomem(err);
 	buf_release(&match);
 	return ret;
+}
+
+/*
+ * Returns ERR_INVALID if one of the patterns is empty, otherwise 0. Stock Git
+ * reports an empty pattern before any other error of the patterns.
+ */
+static int refuse_empty(const char *const *patterns, size_t nr,
+			struct error *err)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!*patterns[i])
+			return error_set(err, ERR_INVALID,
+					 "empty string is not a valid "
+					 "pathspec; '.' matches all paths");
+	return 0;
 }
 
 /*
@@ -336,9 +347,11 @@ static int add_everything(struct pathspec *ps)
 int pathspec_parse(struct pathspec *ps, const char *const *patterns, size_t nr,
 		   const struct pathspec_place *place, struct error *err)
 {
-	int ret = 0;
+	int ret = refuse_empty(patterns, nr, err);
 
 	*ps = (struct pathspec)PATHSPEC_INIT;
+	if (ret < 0)
+		return ret;
 	ps->items = mem_calloc(nr + 1, sizeof(*ps->items));
 	if (!ps->items)
 		return error_nomem(err);

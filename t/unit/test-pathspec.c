@@ -158,6 +158,19 @@ static void refused(void **state)
 	}
 }
 
+static void empty_before_other_errors(void **state)
+{
+	const char *patterns[] = {":(foo)x", "../../x", ""};
+	struct error err = ERROR_INIT;
+	struct pathspec ps;
+
+	assert_int_equal(pathspec_parse(&ps, patterns, 3, &in_docs, &err),
+			 ERR_INVALID);
+	assert_string_equal(err.msg, "empty string is not a valid pathspec; "
+				     "'.' matches all paths");
+	assert_null(ps.items);
+}
+
 static void environment(void **state)
 {
 	static const struct {
@@ -335,6 +348,7 @@ int main(void)
 		cmocka_unit_test(paths_taken),
 		cmocka_unit_test(submodules),
 		cmocka_unit_test(refused),
+		cmocka_unit_test(empty_before_other_errors),
 		cmocka_unit_test(environment),
 		cmocka_unit_test(nothing_said),
 		cmocka_unit_test(directories),
