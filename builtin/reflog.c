@@ -86,20 +86,28 @@ struct log_search {
 	char *full;
 };
 
+/*
+ * If `ref` has no reflog and is symbolic, looks for the reflog of its target.
+ */
 static int stop_at_log(void *ctx, const struct ref *ref)
 {
 	struct log_search *s = ctx;
+	const char *name = ref->name;
 
-	if (!reflog_exists(s->repo, ref->name))
+	if (!reflog_exists(s->repo, name))
+		name = ref->target;
+	if (!name || !reflog_exists(s->repo, name))
 		return 0;
-	s->full = mem_strdup(ref->name);
+	s->full = mem_strdup(name);
 	return 1;
 }
 
 /*
  * Returns the full name of the ref `name`, malloc()ed. "@" means HEAD. If the
  * name stands for several refs, such as a tag and a branch, the result is the
- * first one that has a reflog. Returns NULL if there is none.
+ * first one that has a reflog. The reflog of a symbolic ref without a reflog is
+ * that of its target, as in revisions such as HEAD@{1}. Returns NULL if no ref
+ * has a reflog.
  */
 static char *find_log(const struct repo *repo, const char *name)
 {
@@ -447,10 +455,13 @@ static int run_drop(struct run *r, int argc, const char **argv)
 	return r->code;
 }
 
+/* Lists a reflog, unless its file is a symbolic link, as stock Git does. */
 static int list_one(void *ctx, const char *name)
 {
-	(void)ctx;
-	puts(name);
+	const struct run *r = ctx;
+
+	if (reflog_exists(r->repo, name))
+		puts(name);
 	return 0;
 }
 
@@ -466,7 +477,7 @@ static int run_list(struct run *r, int argc, const char **argv)
 		builtin_error("list does not accept arguments: '%s'", argv[1]);
 		return FAILED;
 	}
-	return reflog_each(r->repo, false, list_one, NULL, &err) < 0
+	return reflog_each(r->repo, false, list_one, r, &err) < 0
 		       ? builtin_fail(&err)
 		       : 0;
 }
