@@ -173,47 +173,52 @@ static int note_missing(struct rev_list_run *r, uint32_t obj_pos,
 
 /*
  * Find the missing object that is *oid itself, or to which the tag *oid leads.
- * Returns 0 if *oid itself is missing. Returns 1 if a tag leads to a missing
- * object, and sets *oid to the id of this object. The caller must know that one
- * of the objects is missing: otherwise, returns a negative error code, as after
- * any other error.
+ * Returns whether there is such an object, and sets *oid to its id. As in stock
+ * Git, an object whose loose file is empty counts as missing; an error about
+ * this file is printed.
  */
-static int follow_tags(struct rev_list_run *r, struct oid *oid)
+static bool find_missing(struct rev_list_run *r, struct oid *oid)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
+	struct error why = ERROR_INIT;
 	struct tag_view tag;
-	int found = 0, ret;
+	int ret;
 
-	while (!(ret = odb_read(r->walk.reader, oid, &obj, r->err))) {
-		ret = tag_parse(&tag, obj.data, obj.len, r->odb->algo, r->err);
-		if (!ret)
+	while (!(ret = odb_read(r->walk.reader, oid, &obj, &why))) {
+		bool is_tag = obj.type == OBJ_TAG &&
+			      !tag_parse(&tag, obj.data, obj.len, r->odb->algo,
+					 NULL);
+
+		if (is_tag)
 			*oid = tag.target;
 		odb_object_release(r->walk.reader, &obj);
-		if (ret < 0)
-			return ret;
-		found = 1;
+		if (!is_tag)
+			return false;
 	}
-	if (ret != ERR_MISSING)
-		return ret;
-	*r->err = (struct error)ERROR_INIT;
-	return found;
+	if (ret == ERR_CORRUPT && odb_stored_is_empty(r->odb, oid)) {
+		builtin_error("%s", why.msg);
+		return true;
+	}
+	return ret == ERR_MISSING;
 }
 
-int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid)
+int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid,
+		      bool is_excluded, int code)
 {
 	struct oid missing = *oid;
 	uint32_t obj_pos;
-	int ret;
 
-	if (r->o.missing == MISSING_ALLOW_ANY)
-		return 0;
-	ret = follow_tags(r, &missing);
+	if (!find_missing(r, &missing))
+		return code;
+	*r->err = (struct error)ERROR_INIT;
 	/*
 	 * With --missing=allow-promisor, a tip, or the target of a tag, may be
 	 * missing even if no remote has promised this object.
 	 */
-	if (ret < 0 || r->o.missing == MISSING_ALLOW_PROMISOR)
-		return ret < 0 ? ret : 0;
+	if (r->o.missing == MISSING_ALLOW_ANY ||
+	    r->o.missing == MISSING_ALLOW_PROMISOR ||
+	    (is_excluded && !oid_equal(&missing, oid)))
+		return 0;
 	if (objspace_add(&r->walk.space, missing.bytes, &obj_pos) < 0)
 		return error_nomem(r->err);
 	return note_missing(r, obj_pos, OBJ_NONE, "", r->err);

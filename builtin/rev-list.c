@@ -36,11 +36,19 @@ static int add_tip(struct rev_list_run *r, struct walk_tips *tips,
 	return walk_add_tip(&r->walk, tips, oid, false, r->err);
 }
 
-static int miss_tip(struct rev_list_run *r, const struct oid *oid)
+/*
+ * Handle a tip that is missing or damaged. `code` is ERR_MISSING or
+ * ERR_CORRUPT. Returns 0 if the walk may go on without the tip, or a negative
+ * error code.
+ */
+static int miss_tip(struct rev_list_run *r, const struct walk_tips *tips,
+		    const struct oid *oid, int code)
 {
-	return r->o.missing == MISSING_ERROR
+	if (r->o.missing != MISSING_ERROR)
+		return rev_list_miss_tip(r, oid, tips == &r->haves, code);
+	return code == ERR_MISSING
 		       ? rev_args_name_missing(&r->args, oid, r->err)
-		       : rev_list_miss_tip(r, oid);
+		       : code;
 }
 
 static int add_tips(struct rev_list_run *r, struct walk_tips *tips,
@@ -51,8 +59,8 @@ static int add_tips(struct rev_list_run *r, struct walk_tips *tips,
 		int ret = add_tip(r, tips, &list->items[i].oid);
 		const char **grown;
 
-		if (ret == ERR_MISSING)
-			ret = miss_tip(r, &list->items[i].oid);
+		if (ret == ERR_MISSING || ret == ERR_CORRUPT)
+			ret = miss_tip(r, tips, &list->items[i].oid, ret);
 		if (ret < 0)
 			return ret;
 		if (!with_paths || tips->others.nr == before)

@@ -236,10 +236,14 @@ int rev_list_show_objects(struct rev_list_run *r, const uint32_t *commits,
 			  size_t boundary_nr);
 
 /*
- * Records a missing object: a tip, or the object at the end of a chain of tags.
- * Returns 0 or a negative error code.
+ * Called if the tip `oid` could not be read and --missing allows missing
+ * objects. `code` is the error code. Records the missing object: the tip, or
+ * the object at the end of a chain of tags. As in stock Git, the target of an
+ * excluded tag is not recorded. Returns 0, or `code` if no object is missing,
+ * or another negative error code.
  */
-int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid);
+int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid,
+		      bool is_excluded, int code);
 
 /*
  * Show a commit if it passes the filter: its mark, its id, and the ids that
