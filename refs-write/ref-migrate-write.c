@@ -344,6 +344,8 @@ static int write_table(struct writer *w, bool no_reflog)
 	if (!w->table_dir)
 		return error_nomem(err);
 	if (!ret)
+		ret = sys_mkdir_shared(w->table_dir, w->to->share, err);
+	if (!ret)
 		ret = reftable_append_begin(&w->table, w->table_dir, &options,
 					    err);
 	if (ret)

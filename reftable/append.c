@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "reftable/append-internal.h"
 #include "sys/cleanup.h"
-#include "sys/io.h"
 #include "sys/lockfile.h"
 
 int reftable_append_lock(struct sys_tempfile *lock, const char *dir,
@@ -60,19 +59,15 @@ int reftable_append_begin(struct reftable_append *a, const char *dir,
 			  const struct reftable_append_options *options,
 			  struct error *err)
 {
-	int ret = 0;
+	int ret;
 
 	memset(a, 0, sizeof(*a));
 	a->dir = dir;
 	a->options = *options;
 	a->lock = a->file = (struct sys_tempfile)SYS_TEMPFILE_INIT;
 	buf_init(&a->name);
-	if (!sys_exists(dir))
-		ret = sys_mkdir_shared(dir, options->share, err);
-	if (!ret)
-		ret = reftable_append_lock(&a->lock, dir, "tables.list",
-					   options->share, options->timeout_ms,
-					   err);
+	ret = reftable_append_lock(&a->lock, dir, "tables.list", options->share,
+				   options->timeout_ms, err);
 	if (!ret)
 		ret = reftable_stack_open(&a->stack, dir, options->algo, err);
 	if (!ret)

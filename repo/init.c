@@ -210,7 +210,9 @@ int repo_init_reftable(const char *git_dir, enum hash_algo algo,
 	int ret = buf_printf(&dir, "%s/reftable", git_dir);
 
 	ret = ret < 0 ? error_nomem(err)
-		      : reftable_append_begin(&append, dir.data, &options, err);
+		      : sys_mkdir_shared(dir.data, share, err);
+	if (!ret)
+		ret = reftable_append_begin(&append, dir.data, &options, err);
 	if (ret < 0)
 		goto out;
 	if (!append.stack.nr) {

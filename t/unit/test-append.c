@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "reftable/append.h"
+#include "sys/io.h"
 #include "t/unit/reftables.h"
 
 #define NAME_NR 50
@@ -329,11 +330,28 @@ static void test_compact_from(void **state)
 				 cases[i].from);
 }
 
+static void test_missing_directory(void **state)
+{
+	struct reftable_append a;
+	struct buf dir = BUF_INIT;
+	struct tmprepo t;
+
+	(void)state;
+	tmprepo_init(&t, HASH_SHA1);
+	buf_printf(&dir, "%s/missing", t.dir);
+	assert_int_equal(reftable_append_begin(&a, dir.data, &options, NULL),
+			 ERR_IO);
+	assert_false(sys_exists(dir.data));
+	buf_release(&dir);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_missing_directory),
 		cmocka_unit_test(test_unlisted),
 		cmocka_unit_test(test_compact_from),
 	};

@@ -11,6 +11,7 @@
 
 #include "refs/reflog.h"
 #include "refs/refs-reftable.h"
+#include "sys/io.h"
 #include "sys/map.h"
 #include "t/unit/nomem.h"
 #include "t/unit/random.h"
@@ -73,6 +74,7 @@ static void put_record(const struct tmprepo *t, const char *dir,
 	struct buf path = BUF_INIT;
 
 	buf_printf(&path, "%s/%s", t->dir, dir);
+	assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
 	assert_int_equal(reftable_append_begin(&a, path.data, &options, NULL),
 			 0);
 	ref.update_index = log.update_index = a.index;
@@ -89,11 +91,14 @@ static void setup(struct twins *t, enum hash_algo algo, unsigned nr)
 {
 	/* `to` has room for a line feed. */
 	char from[OID_MAX_HEX_LEN + 1], to[OID_MAX_HEX_LEN + 2];
-	struct buf text = BUF_INIT;
+	struct buf text = BUF_INIT, dir = BUF_INIT;
 
 	tmprepo_init(&t->file, algo);
 	tmprepo_init(&t->table, algo);
 	t->table.repo.ref_storage = REPO_REFS_REFTABLE;
+	buf_printf(&dir, "%s/reftable", t->table.dir);
+	assert_int_equal(sys_mkdir_p(dir.data, NULL), 0);
+	buf_release(&dir);
 	for (unsigned i = 1; i <= nr; i++) {
 		id_hex(from, i - 1, algo);
 		id_hex(to, i, algo);

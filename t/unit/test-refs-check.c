@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "refs/refs-check.h"
 #include "reftable/append.h"
+#include "sys/io.h"
 #include "sys/map.h"
 #include "t/unit/nomem.h"
 #include "t/unit/tmprepo.h"
@@ -453,6 +454,7 @@ static void put(const struct tmprepo *t, const char *dir, const char *name,
 	struct buf path = BUF_INIT;
 
 	buf_printf(&path, "%s/%s", t->dir, dir);
+	assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
 	assert_int_equal(reftable_append_begin(&a, path.data, &options, NULL),
 			 0);
 	ref.update_index = a.index;

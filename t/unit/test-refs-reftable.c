@@ -12,6 +12,7 @@
 #include "refs/refs-cache.h"
 #include "refs/refs-reftable.h"
 #include "sys/clock.h"
+#include "sys/io.h"
 #include "t/unit/nomem.h"
 #include "t/unit/tmprepo.h"
 
@@ -64,6 +65,7 @@ static void put(const struct tmprepo *t, const char *dir, const char *name,
 	struct buf path = BUF_INIT;
 
 	buf_printf(&path, "%s/%s", t->dir, dir);
+	assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
 	ref.oid.bytes[0] = byte;
 	assert_int_equal(reftable_append_begin(&a, path.data, &options, NULL),
 			 0);
