@@ -428,16 +428,22 @@ static void extend_backward(struct maker *m, struct copy *match)
 	} while (whole);
 }
 
+/*
+ * Appends a match to the queue. If the queue is full, encodes its first half
+ * before. Returns 0 or ERR_NOMEM; after ERR_NOMEM, the queue is still full.
+ */
 static int add_copy(struct maker *m, struct copy match)
 {
-	int ret = 0;
-
 	extend_backward(m, &match);
-	if (m->queue_nr == QUEUE_MAX)
-		ret = encode_queue(m, QUEUE_MAX / 2);
+	if (m->queue_nr == QUEUE_MAX) {
+		int ret = encode_queue(m, QUEUE_MAX / 2);
+
+		if (ret < 0)
+			return ret;
+	}
 	m->queue[m->queue_nr++] = match;
 	m->queued_len += match.len;
-	return ret;
+	return 0;
 }
 
 /*

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "pack/delta.h"
+#include "t/unit/nomem.h"
 #include "t/unit/random.h"
 
 #define BYTES(...) ((const uint8_t[]){__VA_ARGS__})
@@ -391,6 +392,65 @@ static void short_pieces_are_copied(void **state)
 	buf_release(&target);
 }
 
+/* The input of delta_create(), and the delta that it made, or NULL. */
+struct attempt {
+	const struct delta_index *index;
+	const struct buf *base, *target;
+	void *delta;
+	size_t len;
+};
+
+static int try_delta(void *ctx, struct error *err)
+{
+	struct attempt *a = ctx;
+	int ret = delta_create(a->index, a->target->data, a->target->len, 0,
+			       &a->delta, &a->len);
+
+	return ret == ERR_NOMEM ? error_nomem(err) : ret;
+}
+
+static void check_attempt(void *ctx)
+{
+	struct attempt *a = ctx;
+	uint8_t *out = mem_alloc(a->target->len, 1);
+
+	assert_non_null(out);
+	assert_int_equal(delta_apply(out, a->target->len, a->base->data,
+				     a->base->len, a->delta, a->len),
+			 0);
+	assert_memory_equal(out, a->target->data, a->target->len);
+	free(a->delta);
+	free(out);
+}
+
+/*
+ * A delta has more copies than the queue can hold. If memory runs out while the
+ * first half of the full queue is encoded, no copy is stored behind the queue.
+ * A sanitizer reports such a store.
+ */
+static void memory_runs_out_with_a_full_queue(void **state)
+{
+	enum { PIECES = 200, LEN = 40, GAP = 10 };
+	uint64_t seed = random_seed();
+	struct buf base = BUF_INIT, target = BUF_INIT;
+	struct attempt a = {.base = &base, .target = &target};
+	struct delta_index *index;
+
+	append_noise(&base, PIECES * LEN, 26, &seed);
+	for (size_t i = PIECES; i--;) {
+		assert_int_equal(buf_append(&target, base.data + i * LEN, LEN),
+				 0);
+		append_noise(&target, GAP, 26, &seed);
+	}
+	index = delta_index_new(base.data, base.len);
+	assert_non_null(index);
+	a.index = index;
+	nomem_each(NULL, try_delta, check_attempt, &a);
+	delta_index_free(index);
+	buf_release(&base);
+	buf_release(&target);
+}
+
 /*
  * A delta starts with the sizes of its base and its target. At the tested
  * sizes, the encoding of a size grows from one byte to two, or from two to
@@ -450,6 +510,7 @@ int main(void)
 		cmocka_unit_test(hopeless_targets_are_given_up),
 		cmocka_unit_test(a_middle_is_copied),
 		cmocka_unit_test(short_pieces_are_copied),
+		cmocka_unit_test(memory_runs_out_with_a_full_queue),
 		cmocka_unit_test(sizes_of_all_lengths),
 		cmocka_unit_test(edges_of_sizes),
 	};
