@@ -3,13 +3,15 @@
  * The table of entries: adding an entry, checking its object, and sorting.
  *
  * The entries are sorted by id in two steps. First, two radix passes over the
- * first four bytes move only entry numbers. Then an insertion sort orders ids
- * with equal first bytes. Every id is the hash of an object that the indexer
- * has seen, so an attacker cannot make many ids that share four bytes.
- * base/sort.h would need 32 bytes of memory per entry; these passes need 8.
+ * first four bytes move only entry numbers. Then merge sort orders each run of
+ * entries whose ids share these four bytes. In most packs, a run has one entry.
+ * But a peer can find two objects whose ids share four bytes, and send each of
+ * them many times. base/sort.h would need 32 bytes of memory per entry; this
+ * sort needs 8.
  */
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -104,23 +106,64 @@ static void pass(const struct pack_indexer *ix, uint32_t *dst,
 			src[i];
 }
 
-/*
- * Sorts entry numbers by their whole ids with insertion sort. The entries are
- * nearly sorted already. The sort is stable.
- */
-static void finish(const struct pack_indexer *ix, uint32_t *order)
+/* Returns whether the id of entry `a` is greater than the id of entry `b`. */
+static bool is_greater(const struct pack_indexer *ix, uint32_t a, uint32_t b)
 {
-	size_t len = hash_len(ix->config.algo);
+	return memcmp(indexer_id(ix, a), indexer_id(ix, b),
+		      hash_len(ix->config.algo)) > 0;
+}
 
-	for (size_t i = 1; i < ix->nr; i++) {
-		uint32_t nr = order[i];
-		const uint8_t *id = indexer_id(ix, nr);
-		size_t j = i;
+/*
+ * Merges two sorted arrays of entry numbers into `dst`: src[0, half) and
+ * src[half, nr). Of entries with the same id, those of the first array come
+ * first.
+ */
+static void merge(const struct pack_indexer *ix, uint32_t *dst,
+		  const uint32_t *src, size_t half, size_t nr)
+{
+	size_t a = 0, b = half;
 
-		for (; j && memcmp(indexer_id(ix, order[j - 1]), id, len) > 0;
-		     j--)
-			order[j] = order[j - 1];
-		order[j] = nr;
+	for (size_t i = 0; i < nr; i++)
+		if (b == nr || (a < half && !is_greater(ix, src[a], src[b])))
+			dst[i] = src[a++];
+		else
+			dst[i] = src[b++];
+}
+
+/*
+ * Sorts `nr` entry numbers by their whole ids with merge sort, which is stable.
+ * `scratch` has room for `nr` numbers.
+ */
+static void sort_run(const struct pack_indexer *ix, uint32_t *run,
+		     uint32_t *scratch, size_t nr)
+{
+	for (size_t half = 1; half < nr; half *= 2) {
+		for (size_t i = 0; i < nr; i += 2 * half) {
+			size_t left = nr - i;
+
+			merge(ix, scratch + i, run + i,
+			      half < left ? half : left,
+			      2 * half < left ? 2 * half : left);
+		}
+		memcpy(run, scratch, nr * sizeof(*run));
+	}
+}
+
+/*
+ * Sorts entry numbers by their whole ids. They are already sorted by the first
+ * four bytes of their ids.
+ */
+static void finish(const struct pack_indexer *ix, uint32_t *order,
+		   uint32_t *scratch)
+{
+	for (size_t start = 0, end; start < ix->nr; start = end) {
+		uint32_t prefix = load_be32(indexer_id(ix, order[start]));
+
+		end = start + 1;
+		while (end < ix->nr &&
+		       load_be32(indexer_id(ix, order[end])) == prefix)
+			end++;
+		sort_run(ix, order + start, scratch, end - start);
 	}
 }
 
@@ -140,7 +183,7 @@ int indexer_sort(struct pack_indexer *ix, struct error *err)
 		order[i] = (uint32_t)i;
 	pass(ix, scratch, order, 2, starts);
 	pass(ix, order, scratch, 0, starts);
-	finish(ix, order);
+	finish(ix, order, scratch);
 	free(ix->order);
 	ix->order = order;
 out:

@@ -663,32 +663,6 @@ static void limits(void **state)
 	maker_release(&m);
 }
 
-static void duplicates(void **state)
-{
-	struct pack_indexer_config config;
-	struct error err = ERROR_INIT;
-	struct pack_indexer *ix;
-	struct packfile p;
-	struct dealer d;
-
-	packfile_init(&p, HASH_SHA1);
-	packfile_add(&p, OBJ_BLOB, "a", 1);
-	packfile_add(&p, OBJ_BLOB, "b", 1);
-	packfile_add(&p, OBJ_BLOB, "a", 1);
-	packfile_finish(&p);
-	check_good(&p, SIZE_MAX);
-	config = config_of(&p);
-	d = (struct dealer){.bytes = (uint8_t *)p.bytes.data,
-			    .len = p.bytes.len,
-			    .piece = SIZE_MAX,
-			    .may_end = true};
-	assert_int_equal(try_bytes(&ix, &config, &d, NULL), 0);
-	assert_int_equal(pack_indexer_check_unique(ix, &err), ERR_CORRUPT);
-	assert_non_null(strstr(err.msg, "appears twice in the pack"));
-	pack_indexer_free(ix);
-	packfile_release(&p);
-}
-
 /* For the callbacks that look up objects: a repository of one object. */
 struct known {
 	struct oid oid;
@@ -987,7 +961,6 @@ int main(void)
 		cmocka_unit_test(wrong_deltas),
 		cmocka_unit_test(a_cycle_is_unresolved),
 		cmocka_unit_test(limits),
-		cmocka_unit_test(duplicates),
 		cmocka_unit_test(known_objects_are_compared),
 		cmocka_unit_test(thin_packs),
 		cmocka_unit_test(thin_base_in_the_pack),
