@@ -238,14 +238,17 @@ static bool parse_rev_file(struct pack *pack, const char *path)
 
 /*
  * Computes the reverse index of a pack by sorting. A computed index is always
- * right. Returns NULL if memory runs out. The caller of sort_rev(), make_rev()
- * and prove_rev() holds the lock.
+ * right, so it also replaces the table of a .rev file that was found wrong.
+ * Returns NULL if memory runs out. The caller of sort_rev(), make_rev() and
+ * prove_rev() holds the lock.
  */
 static const struct pack_rev *sort_rev(struct pack *pack)
 {
 	if (pack_rev_compute(&pack->rev_sorted, &pack->idx, pack->file.len) < 0)
 		return NULL;
 	atomic_store_explicit(&pack->proven_rev, &pack->rev_sorted,
+			      memory_order_release);
+	atomic_store_explicit(&pack->rev, &pack->rev_sorted,
 			      memory_order_release);
 	return &pack->rev_sorted;
 }
@@ -324,6 +327,20 @@ const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
 	return rev;
 }
 
+/*
+ * Makes `rev`, whose file has the right checksum, the verified reverse index of
+ * the pack. Returns false if another one was verified before: then the order of
+ * `rev` was found wrong.
+ */
+static bool accept_rev(struct pack *pack, const struct pack_rev *rev)
+{
+	const struct pack_rev *proven = NULL;
+
+	return atomic_compare_exchange_strong(&pack->proven_rev, &proven,
+					      rev) ||
+	       proven == rev;
+}
+
 int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
 		   struct error *err)
 {
@@ -337,10 +354,10 @@ int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
 	else
 		ret = hash_check_trailer(pack->rev_map.data, pack->rev_map.len,
 					 pack->algo, path.data, err);
+	if (!ret && !accept_rev(pack, rev))
+		ret = error_set(err, ERR_CORRUPT, "%s: wrong order of objects",
+				path.data);
 	buf_release(&path);
-	if (!ret)
-		atomic_store_explicit(&pack->proven_rev, rev,
-				      memory_order_release);
 	return ret;
 }
 
@@ -352,10 +369,7 @@ int pack_check_rev_with(struct pack *pack, const struct pack_rev *rev,
 					      pack->rev_map.len, bytes, len,
 					      pack->algo);
 
-	if (ret > 0)
-		atomic_store_explicit(&pack->proven_rev, rev,
-				      memory_order_release);
-	return ret;
+	return ret > 0 ? accept_rev(pack, rev) : ret;
 }
 
 int pack_entry_at(struct pack_entry *entry, const struct pack *pack,

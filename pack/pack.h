@@ -129,7 +129,8 @@ const struct pack_rev *pack_get_rev(struct pack *pack, struct error *err);
 /*
  * Returns a reverse index for a few lookups, without verifying it. This takes
  * constant time if there is a .rev file. If the file is damaged, results of
- * lookups may be wrong, but are in range. For a pack of at most
+ * lookups may be wrong, but are in range. After pack_get_rev() has noticed the
+ * damage, this function returns the computed index. For a pack of at most
  * PACK_REV_SMALL_NR objects, the reverse index is verified.
  */
 const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
@@ -137,10 +138,11 @@ const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
 
 /*
  * Verifies the checksum of the file from which `rev` was made: the .rev file,
- * or the index. `rev` comes from pack_get_rev_unproven(). Returns 0 or
- * ERR_CORRUPT. A .rev file with the right checksum counts as verified
- * afterwards. This takes less than half the time of a check that all entries
- * are in the order of their offsets. Thread-safe.
+ * or the index. `rev` comes from pack_get_rev_unproven(). A .rev file with the
+ * right checksum counts as verified afterwards, unless pack_get_rev() has found
+ * its order wrong before. Returns 0, ERR_CORRUPT if the checksum or the order
+ * is wrong, or ERR_NOMEM. This takes less than half the time of a check that
+ * all entries are in the order of their offsets. Thread-safe.
  */
 int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
 		   struct error *err);
@@ -149,8 +151,8 @@ int pack_check_rev(struct pack *pack, const struct pack_rev *rev,
  * Verifies the checksum of the .rev file like pack_check_rev(), and the
  * checksum of another file, whose `len` bytes are at `bytes`. Hashing both
  * files at once takes less time (hash_check_two()). Returns 1 if both
- * checksums are right, 0 if one is wrong or there is no .rev file, or
- * ERR_NOMEM.
+ * checksums are right. Returns 0 if a checksum is wrong, there is no .rev file,
+ * or pack_get_rev() has found its order wrong. Otherwise returns ERR_NOMEM.
  */
 int pack_check_rev_with(struct pack *pack, const struct pack_rev *rev,
 			const void *bytes, size_t len);

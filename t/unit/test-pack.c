@@ -13,6 +13,8 @@
 
 #include "pack/pack.h"
 #include "t/unit/hexdump.h"
+/* enough objects for a reverse index that is not always verified */
+#define PACKFILE_MAX (PACK_REV_SMALL_NR + 1)
 #include "t/unit/packfile.h"
 
 static int try_open(const struct packfile *p, struct error *err)
@@ -260,6 +262,49 @@ static void test_rev_sum(void **state)
 	buf_release(&file);
 }
 
+/*
+ * A .rev file has a right checksum, but a wrong order. After pack_get_rev() has
+ * noticed this, only the computed order is used.
+ */
+static void test_rev_order(void **state)
+{
+	static struct packfile p;
+	const struct pack_rev *wrong, *right;
+	struct buf file = BUF_INIT;
+	struct pack *pack;
+	uint32_t *order;
+
+	packfile_init(&p, HASH_SHA1);
+	for (uint32_t i = 0; i < PACKFILE_MAX; i++)
+		packfile_add(&p, OBJ_BLOB, &i, sizeof(i));
+	pack = packfile_open(&p);
+	right = pack_get_rev(pack, NULL);
+	order = mem_alloc(p.nr, sizeof(*order));
+	assert_true(right && order);
+	for (uint32_t i = 0; i < p.nr; i++)
+		order[i] = pack_rev_idx_pos(right, i ^ (i < 2));
+	assert_int_equal(pack_rev_write(&file, order, p.nr, &pack->checksum,
+					HASH_SHA1, NULL),
+			 0);
+	pack_close(pack);
+	packfile_save_file(&p, ".rev", file.data, file.len);
+
+	assert_int_equal(pack_open(&pack, p.base, HASH_SHA1, NULL), 0);
+	wrong = pack_get_rev_unproven(pack, NULL);
+	assert_true(pack_rev_offset(wrong, 0) == p.offsets[1]);
+	right = pack_get_rev(pack, NULL);
+	assert_true(pack_rev_offset(right, 0) == p.offsets[0]);
+	assert_ptr_equal(pack_get_rev_unproven(pack, NULL), right);
+	assert_int_equal(pack_check_rev(pack, wrong, NULL), ERR_CORRUPT);
+	assert_int_equal(pack_check_rev_with(pack, wrong, file.data, file.len),
+			 0);
+	assert_ptr_equal(pack_get_rev(pack, NULL), right);
+	pack_close(pack);
+	packfile_release(&p);
+	buf_release(&file);
+	free(order);
+}
+
 static void test_entry_bounds(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -367,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_open_file),
 		cmocka_unit_test(test_rev_file),
 		cmocka_unit_test(test_rev_sum),
+		cmocka_unit_test(test_rev_order),
 		cmocka_unit_test(test_entry_bounds),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_refused),
