@@ -11,6 +11,7 @@
 #ifndef INDEXER_INDEXER_PARTS_H
 #define INDEXER_INDEXER_PARTS_H
 
+#include "base/buf.h"
 #include "base/sort.h"
 #include "object/hash.h"
 #include "indexer/indexer.h"
@@ -89,10 +90,9 @@ struct pack_indexer {
 	/* owned: entry_nr of all entries, sorted by id */
 	uint32_t *order;
 	/*
-	 * owned: offsets, each with its index in `sorted`; NULL until
-	 * indexer-read.c needs it
+	 * the bytes of the pack's index, which pack_indexer_open_pack() makes
 	 */
-	struct sort_item *by_offset;
+	struct buf idx;
 };
 
 static inline uint8_t *indexer_id(const struct pack_indexer *ix, size_t nr)

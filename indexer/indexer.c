@@ -2,9 +2,8 @@
 /*
  * The public functions of the indexer: life cycle, order of the steps, and
  * files. Other files do the steps. indexer-parse.c turns bytes into entries.
- * indexer-resolve.c applies deltas. indexer-thin.c appends missing bases, and
- * indexer-read.c reads single objects. indexer-entries.c has the functions that
- * these files share.
+ * indexer-resolve.c applies deltas, and indexer-thin.c appends missing bases.
+ * indexer-entries.c has the functions that these files share.
  */
 #include <string.h>
 
@@ -26,6 +25,7 @@ struct pack_indexer *pack_indexer_new(const struct pack_indexer_config *config)
 		ix->config.threads = 1;
 	ix->fd = -1;
 	ix->file = (struct sys_tempfile)SYS_TEMPFILE_INIT;
+	buf_init(&ix->idx);
 	return ix;
 }
 
@@ -42,7 +42,7 @@ void pack_indexer_free(struct pack_indexer *ix)
 	free(ix->refs);
 	free(ix->large);
 	free(ix->sorted);
-	free(ix->by_offset);
+	buf_release(&ix->idx);
 	free(ix->order);
 	free(ix);
 }
@@ -167,6 +167,21 @@ void pack_indexer_result(const struct pack_indexer *ix,
 		.pack_len = ix->end + hash_len(ix->config.algo),
 		.entries = ix->sorted,
 	};
+}
+
+int pack_indexer_open_pack(struct pack **out, struct pack_indexer *ix,
+			   struct error *err)
+{
+	int ret;
+
+	*out = NULL;
+	buf_reset(&ix->idx);
+	ret = pack_idx_write(&ix->idx, ix->sorted, (uint32_t)ix->nr,
+			     &ix->checksum, 2, ix->config.algo, err);
+	if (ret < 0)
+		return ret;
+	return pack_open_alone(out, ix->file.path ? ix->file.path : ix->name,
+			       ix->idx.data, ix->idx.len, ix->config.algo, err);
 }
 
 /* The side files of the pack, complete and durable under temporary names. */

@@ -32,6 +32,7 @@
 #include "object/oid.h"
 #include "object/type.h"
 #include "pack/idx.h"
+#include "pack/pack.h"
 #include "sys/progress.h"
 #include "sys/tempfile.h"
 
@@ -226,13 +227,13 @@ void pack_indexer_result(const struct pack_indexer *ix,
 			 struct pack_indexer_result *out);
 
 /*
- * Reads an object of the pack after pack_indexer_resolve(). Returns 1 with its
- * type and content, malloc()ed into *data, 0 if the pack does not contain it,
- * or a negative error code. For one thread.
+ * Opens the pack after pack_indexer_resolve(), before its files are in place.
+ * The pack's index is made in memory, and needs some 30 bytes per object.
+ * Returns 0 with *out set, or a negative error code with *out set to NULL. The
+ * caller closes the pack before the next call of a function of this indexer.
  */
-int pack_indexer_read(struct pack_indexer *ix, const struct oid *oid,
-		      enum object_type *type, void **data, size_t *len,
-		      struct error *err);
+int pack_indexer_open_pack(struct pack **out, struct pack_indexer *ix,
+			   struct error *err);
 
 /*
  * The paths of the files that pack_indexer_write() writes. A file whose path is

@@ -10,12 +10,16 @@
 #include "base/mem.h"
 #include "object/links.h"
 #include "odb/pack-check.h"
+#include "pack/reader.h"
 
 /*
  * Number of parts of the set of ids. Each part has a lock. With so many locks,
  * two threads seldom wait for the same lock.
  */
 #define SHARD_NR 64
+
+/* maximum number of bytes of cached delta bases */
+enum { CACHE_LIMIT = 32 << 20 };
 
 /*
  * A part of the set of ids, with its lock. The first byte of an id determines
@@ -158,19 +162,66 @@ struct reader {
 	const struct pack_indexer_hooks *known;
 	void (*missing)(void *ctx, const struct oid *oid);
 	void *ctx;
+	struct pack *pack;           /* owned; NULL until the first read */
+	struct pack_reader *objects; /* owned; NULL until the first read */
+	/* the blob that was read last: one of the two is set */
+	struct pack_object packed;
 	void *data; /* owned */
 };
+
+static int reader_open(struct reader *r, struct error *err)
+{
+	if (r->pack)
+		return 0;
+	r->objects = pack_reader_new(CACHE_LIMIT);
+	return r->objects ? pack_indexer_open_pack(&r->pack, r->ix, err)
+			  : error_nomem(err);
+}
+
+/* Releases the blob that was read last. */
+static void reader_reset(struct reader *r)
+{
+	if (r->objects)
+		pack_object_release(r->objects, &r->packed);
+	r->packed = (struct pack_object)PACK_OBJECT_INIT;
+	free(r->data);
+	r->data = NULL;
+}
+
+static void reader_release(struct reader *r)
+{
+	reader_reset(r);
+	pack_reader_free(r->objects);
+	pack_close(r->pack);
+}
+
+static int read_packed(struct reader *r, uint32_t idx_pos,
+		       enum object_type *type, const void **data, size_t *len,
+		       struct error *err)
+{
+	int ret = pack_reader_read(r->objects, r->pack,
+				   pack_idx_offset(&r->pack->idx, idx_pos),
+				   &r->packed, err);
+
+	*type = r->packed.type;
+	*data = r->packed.data;
+	*len = r->packed.len;
+	return ret < 0 ? ret : 1;
+}
 
 static int read_blob(void *ctx, const struct oid *oid, enum object_type *type,
 		     const void **data, size_t *len, struct error *err)
 {
 	struct reader *r = ctx;
-	int ret;
+	uint32_t idx_pos;
+	int ret = reader_open(r, err);
 
-	free(r->data);
-	r->data = NULL;
-	ret = pack_indexer_read(r->ix, oid, type, &r->data, len, err);
-	if (!ret && r->known->base)
+	if (ret < 0)
+		return ret;
+	reader_reset(r);
+	if (pack_idx_find(&r->pack->idx, oid->bytes, &idx_pos))
+		return read_packed(r, idx_pos, type, data, len, err);
+	if (r->known->base)
 		ret = r->known->base(r->known->ctx, oid, type, &r->data, len,
 				     err);
 	*data = r->data;
@@ -191,14 +242,20 @@ int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 		     void (*missing)(void *ctx, const struct oid *oid),
 		     void *ctx, struct error *err)
 {
-	struct reader r = {ix, known, missing, ctx, NULL};
+	struct reader r = {
+		.ix = ix,
+		.known = known,
+		.missing = missing,
+		.ctx = ctx,
+		.packed = PACK_OBJECT_INIT,
+	};
 	const struct fsck_blobs_source source = {read_blob, leave_missing, &r};
 	int ret;
 
 	if (!check->o.rules)
 		return 0;
 	ret = fsck_blobs_check(&check->blobs, &check->fscks[0], &source, err);
-	free(r.data);
+	reader_release(&r);
 	return ret > 0 ? malformed(err) : ret;
 }
 

@@ -141,35 +141,64 @@ static int open_files(struct pack *pack, struct buf *path,
 	return check_pack(pack, path->data, err);
 }
 
-int pack_open_with(struct pack **out, const char *base, enum hash_algo algo,
-		   const struct pack_side_files *side_files, struct error *err)
+/* Makes a pack without files. Returns NULL if memory runs out. */
+static struct pack *new_pack(const char *path, enum hash_algo algo,
+			     struct error *err)
 {
 	struct pack *pack = mem_calloc(1, sizeof(*pack));
-	struct buf path = BUF_INIT;
 	const char *slash;
-	int ret;
 
-	*out = NULL;
-	if (!pack)
-		return error_nomem(err);
+	if (!pack) {
+		error_nomem(err);
+		return NULL;
+	}
 	pthread_mutex_init(&pack->lock, NULL);
 	pack->file = (struct sys_held)SYS_HELD_INIT;
 	pack->algo = algo;
-	pack->path = mem_strdup(base);
+	pack->path = mem_strdup(path);
 	if (!pack->path) {
-		ret = error_nomem(err);
-		goto out;
+		pack_close(pack);
+		error_nomem(err);
+		return NULL;
 	}
 	slash = strrchr(pack->path, '/');
 	pack->name = slash ? slash + 1 : pack->path;
-	ret = open_files(pack, &path, side_files, err);
-	if (ret < 0)
-		goto out;
+	return pack;
+}
+
+int pack_open_with(struct pack **out, const char *base, enum hash_algo algo,
+		   const struct pack_side_files *side_files, struct error *err)
+{
+	struct pack *pack = new_pack(base, algo, err);
+	struct buf path = BUF_INIT;
+	int ret = pack ? open_files(pack, &path, side_files, err) : ERR_NOMEM;
+
+	if (ret < 0) {
+		pack_close(pack);
+		pack = NULL;
+	}
 	*out = pack;
-	pack = NULL;
-out:
-	pack_close(pack);
 	buf_release(&path);
+	return ret;
+}
+
+int pack_open_alone(struct pack **out, const char *path, const void *idx,
+		    size_t idx_len, enum hash_algo algo, struct error *err)
+{
+	struct pack *pack = new_pack(path, algo, err);
+	int ret = pack ? sys_held_open(&pack->file, path, err) : ERR_NOMEM;
+
+	if (!ret)
+		ret = pack_idx_parse(&pack->idx, idx, idx_len, algo, path, err);
+	if (!ret)
+		ret = check_pack(pack, path, err);
+	if (ret < 0) {
+		pack_close(pack);
+		pack = NULL;
+	} else {
+		pack->ignores_rev = true;
+	}
+	*out = pack;
 	return ret;
 }
 

@@ -110,6 +110,15 @@ struct pack_side_files {
  */
 int pack_open_with(struct pack **out, const char *base, enum hash_algo algo,
 		   const struct pack_side_files *side_files, struct error *err);
+
+/*
+ * Opens the pack file `path`, which has no index file and no side files yet.
+ * `idx` has the `idx_len` bytes of the pack's index; they are borrowed until
+ * pack_close(). Verifies the same as pack_open(), and returns the same codes.
+ * pack->path is the whole path, so pack_open_file() finds no file.
+ */
+int pack_open_alone(struct pack **out, const char *path, const void *idx,
+		    size_t idx_len, enum hash_algo algo, struct error *err);
 void pack_close(struct pack *pack);
 
 /*

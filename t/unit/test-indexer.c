@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "indexer/indexer.h"
+#include "pack/reader.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "t/unit/packfile.h"
@@ -215,29 +216,37 @@ static void check_written(const struct packfile *p)
 }
 
 /*
- * Asserts that each object of the pack can be read by its id, and that another
- * id is not found.
+ * Asserts that each object of the pack can be read by its id before the files
+ * are in place, and that another id is not found.
  */
 static void check_reading(struct pack_indexer *ix, const struct packfile *p)
 {
+	struct pack_reader *reader = pack_reader_new(1 << 20);
 	struct oid oid, none = OID_ZERO_INIT;
 	struct error err = ERROR_INIT;
-	enum object_type type;
+	struct pack_object obj;
 	struct hash_ctx hash;
-	void *data;
-	size_t len;
+	struct pack *pack;
+	uint32_t idx_pos;
 
+	assert_non_null(reader);
 	assert_int_equal(hash_init(&hash, p->algo), 0);
+	if (pack_indexer_open_pack(&pack, ix, &err) < 0)
+		fail_msg("%s", err.msg);
 	for (uint32_t i = 0; i < p->nr; i++) {
-		if (pack_indexer_read(ix, &p->oids[i], &type, &data, &len,
-				      &err) != 1)
+		assert_true(
+			pack_idx_find(&pack->idx, p->oids[i].bytes, &idx_pos));
+		if (pack_reader_read(reader, pack,
+				     pack_idx_offset(&pack->idx, idx_pos), &obj,
+				     &err) < 0)
 			fail_msg("%s", err.msg);
-		hash_object(&hash, &oid, type, data, len);
+		hash_object(&hash, &oid, obj.type, obj.data, obj.len);
 		assert_true(oid_equal(&oid, &p->oids[i]));
-		free(data);
+		pack_object_release(reader, &obj);
 	}
-	assert_int_equal(pack_indexer_read(ix, &none, &type, &data, &len, NULL),
-			 0);
+	assert_false(pack_idx_find(&pack->idx, none.bytes, &idx_pos));
+	pack_reader_free(reader);
+	pack_close(pack);
 	hash_release(&hash);
 }
 

@@ -10,9 +10,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 #include "odb/pack-check.h"
+#include "t/unit/packfile.h"
 
 #define ONES "1111111111111111111111111111111111111111"
 #define TWOS "2222222222222222222222222222222222222222"
@@ -182,11 +184,126 @@ static void test_links(void **state)
 	end(&f);
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Adds a tree that names `blob` as its .gitmodules. */
+static void add_tree(struct packfile *p, const struct oid *blob)
+{
+	static const char entry[] = "100644 .gitmodules";
+	uint8_t tree[sizeof(entry) + 20];
+
+	memcpy(tree, entry, sizeof(entry));
+	memcpy(tree + sizeof(entry), blob->bytes, 20);
+	packfile_add(p, OBJ_TREE, tree, sizeof(tree));
+}
+
+/*
+ * Adds `nr` versions of a file .gitmodules, and a tree for each. Each version
+ * is a delta against the version before, and has one more line. The first
+ * version has `len` bytes. The last version has an
+ * invalid URL if `is_bad`.
+ */
+static void add_versions(struct packfile *p, uint32_t nr, size_t len,
+			 bool is_bad)
+{
+	struct buf text = BUF_INIT;
+	uint32_t at;
+
+	for (size_t i = 0; i < len; i++)
+		buf_append_char(&text, i % 64 ? '#' : '\n');
+	at = packfile_add(p, OBJ_BLOB, text.data, text.len);
+	add_tree(p, &p->oids[at]);
+	for (uint32_t i = 1; i < nr; i++) {
+		const char *line = is_bad && i == nr - 1
+					   ? "\n[submodule \"x\"]\nurl = -u"
+					   : "\n";
+		size_t base_len = text.len;
+		struct oid oid;
+
+		buf_append_str(&text, line);
+		hash_object(&p->hash, &oid, OBJ_BLOB, text.data, text.len);
+		at = packfile_add_delta(p, OBJ_OFS_DELTA, at, base_len, line,
+					&oid);
+		add_tree(p, &oid);
+	}
+	buf_release(&text);
+}
+
+/*
+ * Indexes a pack of add_versions(), and checks its blobs. Returns the result of
+ * the check. *resolve_ns and *check_ns are set to the CPU times of indexing and
+ * checking.
+ */
+static int check_versions(struct fixture *f, uint32_t nr, size_t len,
+			  bool is_bad, uint64_t *resolve_ns, uint64_t *check_ns)
+{
+	static struct packfile p;
+	struct pack_indexer_config config = {
+		.hooks = {.object = pack_check_object, .object_ctx = f->check},
+		.cache_limit = 1 << 20,
+	};
+	struct error err = ERROR_INIT;
+	struct pack_indexer *ix;
+	char path[128];
+	int ret;
+
+	packfile_init(&p, HASH_SHA1);
+	config.algo = p.algo;
+	add_versions(&p, nr, len, is_bad);
+	packfile_finish(&p);
+	packfile_save(&p);
+	snprintf(path, sizeof(path), "%s.pack", p.base);
+	ix = pack_indexer_new(&config);
+	assert_non_null(ix);
+	*resolve_ns = cpu_ns();
+	if (pack_indexer_open(ix, path, &err) < 0 ||
+	    pack_indexer_resolve(ix, &err) < 0)
+		fail_msg("%s", err.msg);
+	*check_ns = cpu_ns();
+	*resolve_ns = *check_ns - *resolve_ns;
+	ret = pack_check_blobs(f->check, ix, &known, NULL, NULL, &err);
+	*check_ns = cpu_ns() - *check_ns;
+	pack_indexer_free(ix);
+	packfile_release(&p);
+	return ret;
+}
+
+/*
+ * The versions of .gitmodules are a delta chain. Each of them is checked. This
+ * takes time in proportion to the length of the chain, like indexing the pack.
+ */
+static void test_blobs(void **state)
+{
+	uint64_t resolve_ns, check_ns;
+	struct fixture f;
+
+	begin(&f, true, false);
+	assert_int_equal(
+		check_versions(&f, 10, 100, true, &resolve_ns, &check_ns),
+		ERR_CORRUPT);
+	assert_int_equal(f.reports, 1);
+	end(&f);
+	begin(&f, true, false);
+	assert_int_equal(
+		check_versions(&f, 600, 40000, false, &resolve_ns, &check_ns),
+		0);
+	assert_int_equal(f.reports, 0);
+	assert_true(check_ns < resolve_ns * 10);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_form),
 		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_blobs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
