@@ -318,15 +318,27 @@ static int try_all_packs(struct odb *odb, size_t *alloc, struct error *warning,
 	return worst;
 }
 
+/*
+ * Opens the packs of all directories, in several attempts if packs change
+ * meanwhile. The warning is that of the last attempt, because a file that was
+ * broken in an earlier attempt may be gone. If the caller has a warning
+ * already, this warning stays unless a pack is broken. Returns 0 or a negative
+ * error code.
+ */
 static int open_all_packs(struct odb *odb, struct error *warning,
 			  struct error *err)
 {
+	const struct error before = warning ? *warning
+					    : (struct error)ERROR_INIT;
 	size_t alloc = 0;
 	unsigned attempt = 0, max;
 	int ret;
 
 	do {
 		close_packs(odb);
+		odb->warns_of_midx = false;
+		if (warning)
+			*warning = before;
 		ret = try_all_packs(odb, &alloc, warning, err);
 		max = ret == LISTED_GONE ? WHOLE_ATTEMPTS : LIST_ATTEMPTS;
 	} while (ret > LISTED_ALL && ++attempt < max);

@@ -71,6 +71,17 @@ do
 	'
 done
 
+test_expect_success 'repack: a broken pack is removed while packs are opened' '
+	again && broken=r.git/objects/pack/pack-$(printf %040d 0) &&
+	cp $(ls r.git/objects/pack/*.pack | sed 1q) $broken.pack &&
+	echo broken >$broken.idx &&
+	test_must_fail git -C r.git repack -adq 2>err &&
+	grep pack-0000 err &&
+	meanwhile "*/pack/multi-pack-index" "rm -f objects/pack/pack-0000*" \
+		git -C r.git repack -adq 2>err &&
+	test_must_be_empty err
+'
+
 test_expect_success 'fsck: missing objects are reported in spite of a push' '
 	again && unpacked && blob=$(stock -C r.git rev-parse main:f) &&
 	rm -f r.git/objects/$(echo $blob | sed "s,..,&/,") &&
