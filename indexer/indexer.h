@@ -89,8 +89,9 @@ struct pack_indexer_hooks {
 		   struct error *err);
 	/*
 	 * Compares an object of the pack with the existing object of the same
-	 * id, which `has` reported. Returns 0 if type and content are equal,
-	 * ERR_CORRUPT for a hash collision, or another error code.
+	 * id, which `has` reported. Returns 0 if type and content are equal, or
+	 * if the existing object is gone meanwhile. Returns ERR_CORRUPT for a
+	 * hash collision, or another error code.
 	 */
 	int (*compare)(void *ctx, unsigned thread_nr, const struct oid *oid,
 		       enum object_type type, const void *data, size_t len,

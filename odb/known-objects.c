@@ -149,6 +149,12 @@ static int compare(void *ctx, unsigned thread_nr, const struct oid *oid,
 	if (!reader)
 		return error_nomem(err);
 	ret = odb_read(reader, oid, &obj, err);
+	/*
+	 * If a concurrent gc has removed the object, there is nothing to
+	 * compare with.
+	 */
+	if (ret == ERR_MISSING)
+		return 0;
 	if (ret < 0)
 		return ret;
 	if (obj.type != type || obj.len != len || memcmp(obj.data, data, len))

@@ -70,10 +70,41 @@ static void test_hooks(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * A concurrent gc removes a loose object after it was found. The received copy
+ * of the object is then accepted.
+ */
+static void removed_objects_are_not_compared(void **state)
+{
+	uint64_t seed = random_seed();
+	struct pack_indexer_hooks hooks;
+	struct known_objects *known;
+	char hex[OID_MAX_HEX_LEN + 1], path[80];
+	struct randrepo_object *o;
+	struct error err = ERROR_INIT;
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	o = &r.objects[randrepo_blob(&r, 1)];
+	randrepo_store(&r);
+	assert_int_equal(known_objects_open(&known, &r.t.repo, 1, NULL), 0);
+	hooks = known_objects_hooks(known);
+	assert_int_equal(hooks.has(hooks.ctx, 0, &o->oid, NULL), 1);
+	oid_to_hex(hex, &o->oid, HASH_SHA1);
+	snprintf(path, sizeof(path), "objects/%.2s/%s", hex, hex + 2);
+	tmprepo_remove(&r.t, path);
+	assert_int_equal(hooks.compare(hooks.ctx, 0, &o->oid, o->type,
+				       o->data.data, o->data.len, &err),
+			 0);
+	known_objects_close(known);
+	randrepo_release(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_hooks),
+		cmocka_unit_test(removed_objects_are_not_compared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
