@@ -32,9 +32,6 @@ enum {
  */
 enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 
-/* the internal result if a callback has failed; the error code is in *err */
-#define HOOK_FAILED (-1000)
-
 /*
  * An object on the path from the root of a family to the current object. It has
  * children that are not verified yet.
@@ -213,8 +210,7 @@ static int check_id(struct worker *w, const struct pack_chains *c,
 
 /*
  * Decodes an object and verifies its id. The caller frees out->data in any
- * case. Returns 0, a negative error code, or HOOK_FAILED if the callback has
- * failed.
+ * case. Returns 0 or a negative error code.
  */
 static int check_object(struct worker *w, const struct pack_chains *c,
 			struct level *out, uint32_t pack_pos,
@@ -231,39 +227,33 @@ static int check_object(struct worker *w, const struct pack_chains *c,
 		return ret;
 	ret = base ? make_from_delta(w, c, out, &x, base, err)
 		   : make_whole(w, c, out, &x, err);
-	if (ret < 0)
-		return ret;
-	ret = check_id(w, c, out, pack_pos, x.offset, err);
-	if (ret < 0 || !w->hooks)
-		return ret;
-	/*
-	 * A failed callback must not look like a damaged object, so its error
-	 * is replaced by HOOK_FAILED.
-	 */
-	ret = w->hooks->object(w->hooks->ctx, w->nr,
-			       pack_rev_idx_pos(&c->rev, pack_pos),
-			       c->type[pack_pos], out->data, out->len, err);
-	return ret < 0 ? HOOK_FAILED : 0;
+	return ret < 0 ? ret : check_id(w, c, out, pack_pos, x.offset, err);
 }
 
 /*
- * Handles the result `ret` of check_object(): calls the callback `bad` for a
- * wrong object. Returns 0 to use the object, 1 to skip it, or a negative error
- * code.
+ * Passes an object to one of the callbacks: to `object` if it is right, to
+ * `bad` if it is wrong. `ret` is the result of check_object(). Returns 0 to use
+ * the object, 1 to skip it, or a negative error code.
  */
 static int judge(struct worker *w, const struct pack_chains *c,
-		 uint32_t pack_pos, int ret, struct error *err)
+		 uint32_t pack_pos, const struct level *object, int ret,
+		 struct error *err)
 {
+	const struct pack_verify_hooks *hooks = w->hooks;
+	uint32_t idx_pos = pack_rev_idx_pos(&c->rev, pack_pos);
 	struct error why = ERROR_INIT;
 
-	if (ret == HOOK_FAILED)
-		return err ? err->code : ERR_INVALID;
-	if (!ret || !w->hooks || ret == ERR_NOMEM)
+	if (!hooks || ret == ERR_NOMEM)
 		return ret;
+	if (!ret) {
+		ret = hooks->object(hooks->ctx, w->nr, idx_pos,
+				    c->type[pack_pos], object->data,
+				    object->len, err);
+		return ret < 0 ? ret : 0;
+	}
 	if (err)
 		why = *err;
-	ret = w->hooks->bad(w->hooks->ctx, w->nr,
-			    pack_rev_idx_pos(&c->rev, pack_pos), &why, err);
+	ret = hooks->bad(hooks->ctx, w->nr, idx_pos, &why, err);
 	return ret < 0 ? ret : 1;
 }
 
@@ -305,7 +295,7 @@ static int check_next_child(struct worker *w, const struct pack_chains *c,
 		free(base->data);
 		w->level_nr--;
 	}
-	ret = judge(w, c, pack_pos, ret, err);
+	ret = judge(w, c, pack_pos, &child, ret, err);
 	if (ret) {
 		free(child.data);
 		return ret < 0 ? ret : 0;
@@ -319,7 +309,7 @@ static int check_family(struct worker *w, const struct pack_chains *c,
 	struct level object;
 	int ret = check_object(w, c, &object, pack_pos, NULL, err);
 
-	ret = judge(w, c, pack_pos, ret, err);
+	ret = judge(w, c, pack_pos, &object, ret, err);
 	if (ret)
 		free(object.data);
 	else

@@ -331,6 +331,8 @@ struct told {
 	struct error why;
 	/* Values that the callbacks return. */
 	int object_result, bad_result;
+	/* true: tell_object() sets no message */
+	bool is_silent;
 };
 
 static int tell_object(void *ctx, unsigned thread_nr, uint32_t idx_pos,
@@ -343,9 +345,9 @@ static int tell_object(void *ctx, unsigned thread_nr, uint32_t idx_pos,
 	told->objects[idx_pos]++;
 	told->type[idx_pos] = type;
 	told->len[idx_pos] = len;
-	return told->object_result
-		       ? error_set(err, told->object_result, "no more")
-		       : 0;
+	if (told->object_result && !told->is_silent)
+		error_set(err, told->object_result, "no more");
+	return told->object_result;
 }
 
 static int tell_bad(void *ctx, unsigned thread_nr, uint32_t idx_pos,
@@ -417,6 +419,11 @@ static void callbacks(void **state)
 	told.object_result = ERR_CANCELLED;
 	assert_int_equal(verify_objects(&told, pack, &err), ERR_CANCELLED);
 	assert_string_equal(err.msg, "no more");
+	/* A callback need not set a message. */
+	err = (struct error)ERROR_INIT;
+	told.object_result = ERR_IO;
+	told.is_silent = true;
+	assert_int_equal(verify_objects(&told, pack, &err), ERR_IO);
 	pack_close(pack);
 	sample_release(s);
 	free(s);
