@@ -65,6 +65,9 @@ struct current {
 	uint32_t entry_nr;
 	/* id of the delta base, for a REF_DELTA */
 	struct oid base;
+	/* true: the stream was inflated to its end, so window[at] is behind it
+	 */
+	bool has_ended;
 };
 
 static bool is_whole(const struct current *cur)
@@ -285,8 +288,7 @@ static void start_object_hash(struct parser *p, const struct current *cur)
  * Inflates an entry in pieces up to the end of its stream. If the object is
  * stored whole, its content is hashed. Returns 0 or a negative error code.
  */
-static int run_pieces(struct parser *p, const struct current *cur,
-		      struct error *err)
+static int run_pieces(struct parser *p, struct current *cur, struct error *err)
 {
 	uint64_t total = 0;
 	int ended = inflater_start(p->inflater);
@@ -308,13 +310,13 @@ static int run_pieces(struct parser *p, const struct current *cur,
 		if (ret < 0)
 			return ret;
 	}
-	return ended == 1 && total == cur->head.size
+	cur->has_ended = ended == 1;
+	return cur->has_ended && total == cur->head.size
 		       ? 0
 		       : bad_stream(p, cur, ended, err);
 }
 
-static int take_pieces(struct parser *p, const struct current *cur,
-		       struct error *err)
+static int take_pieces(struct parser *p, struct current *cur, struct error *err)
 {
 	struct oid oid;
 	int ret;
@@ -337,7 +339,7 @@ static int take_pieces(struct parser *p, const struct current *cur,
  * negative error code. Returns 1 if the stream is damaged or not completely in
  * the window; take_pieces() then handles the entry.
  */
-static int take_at_once(struct parser *p, const struct current *cur,
+static int take_at_once(struct parser *p, struct current *cur,
 			struct error *err)
 {
 	size_t size = (size_t)cur->head.size, used;
@@ -352,6 +354,7 @@ static int take_at_once(struct parser *p, const struct current *cur,
 			     left(p), &used);
 	if (ret < 0)
 		return ret == ERR_NOMEM ? error_nomem(err) : 1;
+	cur->has_ended = true;
 	ret = consume(p, used, err);
 	if (ret < 0 || !is_whole(cur))
 		return ret;
@@ -450,34 +453,58 @@ static void group_refs(struct pack_indexer *ix)
 	ix->ref_nr = nr;
 }
 
-static int take_entry(struct parser *p, struct error *err)
+/*
+ * Records the base of an entry, if the entry is a delta. Returns 0, ERR_CORRUPT
+ * if an OFS_DELTA has no base in the pack, or ERR_NOMEM.
+ */
+static int link_base(struct pack_indexer *ix, const struct current *cur,
+		     struct error *err)
+{
+	if (cur->head.type == OBJ_OFS_DELTA)
+		return link_ofs_delta(ix, cur, err);
+	if (cur->head.type == OBJ_REF_DELTA)
+		return note_ref_delta(ix, cur, err);
+	return 0;
+}
+
+static int take_stream(struct parser *p, struct current *cur, struct error *err)
+{
+	int ret = take_at_once(p, cur, err);
+
+	return ret > 0 ? take_pieces(p, cur, err) : ret;
+}
+
+/*
+ * Parses the next entry. *cur describes the entry after success, and after a
+ * failure if p->ix has the entry. Returns 0 or a negative error code.
+ */
+static int take_entry(struct parser *p, struct current *cur, struct error *err)
 {
 	struct pack_indexer *ix = p->ix;
-	struct current cur;
-	int ret = take_head(p, &cur, err);
+	int ret = take_head(p, cur, err), linked;
 
 	if (ret < 0)
 		return ret;
-	cur.entry_nr = (uint32_t)ix->nr;
-	if (indexer_add_entry(ix, cur.offset, cur.head.type) < 0)
+	cur->entry_nr = (uint32_t)ix->nr;
+	cur->has_ended = false;
+	if (indexer_add_entry(ix, cur->offset, cur->head.type) < 0)
 		return error_nomem(err);
-	if (cur.head.type == OBJ_OFS_DELTA)
-		ret = link_ofs_delta(ix, &cur, err);
-	if (cur.head.type == OBJ_REF_DELTA)
-		ret = note_ref_delta(ix, &cur, err);
-	ix->delta_nr += !is_whole(&cur);
-	if (!ret)
-		ret = take_at_once(p, &cur, err);
-	if (ret > 0)
-		ret = take_pieces(p, &cur, err);
+	linked = link_base(ix, cur, err);
+	ix->delta_nr += !is_whole(cur);
+	/*
+	 * An entry without a base is inflated too, because the end of its
+	 * stream is the start of the next entry.
+	 */
+	if (linked != ERR_NOMEM)
+		ret = take_stream(p, cur, err);
 	/*
 	 * Count the inflated bytes as work after the bytes of the entry have
 	 * arrived, because the limit grows with the number of received bytes.
 	 */
 	if (!ret)
-		ret = indexer_work(ix, cur.head.size, p->off, err);
-	ix->entries[cur.entry_nr].crc = p->crc;
-	return ret;
+		ret = indexer_work(ix, cur->head.size, p->off, err);
+	ix->entries[cur->entry_nr].crc = p->crc;
+	return ret ? ret : linked;
 }
 
 /*
@@ -545,11 +572,17 @@ static void parser_release(struct parser *p)
  */
 static int take_or_skip(struct parser *p, struct error *err)
 {
+	struct current cur = {.has_ended = false};
 	size_t before = p->ix->nr;
-	int ret = take_entry(p, err);
-	bool is_behind = p->ix->nr > before && left(p);
+	int ret = take_entry(p, &cur, err);
+	bool is_entry = p->ix->nr > before && left(p);
 
-	return is_behind && indexer_salvages(p->ix, false, ret, err) ? 0 : ret;
+	if (!is_entry || !indexer_salvages(p->ix, false, ret, err))
+		return ret;
+	if (cur.has_ended)
+		return 0;
+	return indexer_corrupt(p->ix, cur.offset,
+			       "the next object cannot be found", err);
 }
 
 static int take_entries(struct parser *p, struct error *err)

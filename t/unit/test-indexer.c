@@ -870,89 +870,6 @@ static int remove_dir(void **state)
 	return rmdir(dir);
 }
 
-/*
- * What the callback `broken` has reported: number of damaged entries, and
- * number of times that the pack ended too early.
- */
-struct losses {
-	unsigned entries, ends;
-};
-
-static int count_loss(void *ctx, bool is_end, const struct error *what)
-{
-	struct losses *l = ctx;
-
-	assert_int_equal(what->code, ERR_CORRUPT);
-	*(is_end ? &l->ends : &l->entries) += 1;
-	return 0;
-}
-
-/*
- * Indexes the first `nr` bytes of a pack, and goes on after errors. Asserts
- * that `want_nr` objects could be read, and that they make a valid pack. The
- * callback `broken` must report `want_entries` damaged entries, and `want_ends`
- * times that the pack ended too early.
- */
-static void salvage(const struct packfile *p, size_t nr, uint32_t want_nr,
-		    unsigned want_entries, unsigned want_ends)
-{
-	struct dealer d = {.bytes = (uint8_t *)p->bytes.data,
-			   .len = nr,
-			   .piece = SIZE_MAX,
-			   .may_end = true};
-	struct pack_indexer_config config = config_of(p);
-	struct pack_indexer_result result;
-	struct losses losses = {0, 0};
-	struct error err = ERROR_INIT;
-	struct pack_indexer *ix;
-	struct pack *pack;
-	char base[64];
-
-	config.hooks.broken = count_loss;
-	config.hooks.broken_ctx = &losses;
-	if (try_bytes(&ix, &config, &d, &err) < 0)
-		fail_msg("%s", err.msg);
-	pack_indexer_result(ix, &result);
-	assert_int_equal(result.nr, want_nr);
-	assert_int_equal(losses.entries, want_entries);
-	assert_int_equal(losses.ends, want_ends);
-	write_files(ix, true, false);
-	snprintf(base, sizeof(base), "%s/p", dir);
-	assert_int_equal(pack_open(&pack, base, p->algo, NULL), 0);
-	assert_int_equal(pack_verify_checksum(pack, NULL), 0);
-	pack_close(pack);
-	pack_indexer_free(ix);
-	remove_files();
-}
-
-static void test_salvage(void **state)
-{
-	struct pack_entry liar = {.type = OBJ_BLOB, .size = 9};
-	struct packfile p;
-	struct oid oid;
-	uint32_t liar_nr;
-
-	packfile_init(&p, HASH_SHA1);
-	packfile_add(&p, OBJ_BLOB, "one", 3);
-	memset(&oid, 7, sizeof(oid));
-	liar_nr = packfile_add_entry(&p, &liar, "four", 4, &oid);
-	packfile_add(&p, OBJ_BLOB, "two", 3);
-	/* The delta's base is damaged, so the delta's object is lost, too. */
-	packfile_add_delta(&p, OBJ_OFS_DELTA, liar_nr, 9, "x", &oid);
-	packfile_finish(&p);
-	salvage(&p, p.bytes.len, 2, 1, 1);
-	/*
-	 * Cut the pack inside its trailer, then inside its third entry, then
-	 * after its header.
-	 */
-	salvage(&p, p.bytes.len - 1, 2, 1, 2);
-	salvage(&p, p.offsets[2] + 2, 1, 1, 1);
-	salvage(&p, 12, 0, 0, 1);
-	p.bytes.data[p.bytes.len - 1] ^= 1;
-	salvage(&p, p.bytes.len, 2, 1, 2);
-	packfile_release(&p);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -974,7 +891,6 @@ int main(void)
 		cmocka_unit_test(thin_packs),
 		cmocka_unit_test(thin_base_in_the_pack),
 		cmocka_unit_test(wrong_thin_base),
-		cmocka_unit_test(test_salvage),
 	};
 
 	return cmocka_run_group_tests_name("indexer", tests, make_dir,
