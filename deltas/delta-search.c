@@ -166,9 +166,12 @@ static int keep_bytes(struct search *s, struct worker *w,
 	    0)
 		return ERR_NOMEM;
 	len = w->scratch.len;
-	if (len > UINT32_MAX ||
-	    (atomic_fetch_add(&s->kept, len) + len > limit && limit))
+	if (len > UINT32_MAX)
 		return 0;
+	if (atomic_fetch_add(&s->kept, len) + len > limit && limit) {
+		atomic_fetch_sub(&s->kept, len);
+		return 0;
+	}
 	item->delta = mem_alloc(len, 1);
 	if (!item->delta)
 		return ERR_NOMEM;

@@ -266,6 +266,49 @@ static void little_cache(void **state)
 }
 
 /*
+ * Add two versions of random bytes. The second one differs in its first `len`
+ * bytes, and lacks the last byte.
+ */
+static void add_pair(struct deltalist *d, uint32_t name_hash, size_t len,
+		     uint64_t *seed)
+{
+	uint8_t bytes[4000];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)random_next(seed);
+	deltalist_add(d, OBJ_BLOB, name_hash, bytes, sizeof(bytes));
+	for (size_t i = 0; i < len; i++)
+		bytes[i] = (uint8_t)random_next(seed);
+	deltalist_add(d, OBJ_BLOB, name_hash, bytes, sizeof(bytes) - 1);
+}
+
+/*
+ * A delta that exceeds the cache by itself is not kept, and takes no room in
+ * the cache: the smaller deltas after it are kept.
+ */
+static void deltas_larger_than_the_cache(void **state)
+{
+	struct delta_search_options options = deltalist_options;
+	uint64_t seed = random_seed();
+	struct deltalist d;
+
+	deltalist_init(&d);
+	for (uint32_t i = 0; i < 5; i++)
+		add_pair(&d, 1000 * i, i % 2 ? 10 : 1000, &seed);
+	options.cache_size = 200;
+	options.threads = 1;
+	deltalist_search(&d, &options);
+	assert_int_equal(deltalist_verify(&d, 50), 5);
+	for (uint32_t i = 0; i < d.list.nr; i++) {
+		const struct packing_item *item = &d.list.items[i];
+
+		if (item->how == PACKING_DELTA)
+			assert_int_equal(!item->delta, item->delta_size > 200);
+	}
+	deltalist_release(&d);
+}
+
+/*
  * Add versions of 40 texts. Eight texts at a time have the same name hash. The
  * path hash is another hash, of the whole path. Two of three versions of a text
  * have the same path hash, and the others have a random one.
@@ -559,6 +602,7 @@ int main(void)
 		cmocka_unit_test(paths_in_one_name),
 		cmocka_unit_test(improved),
 		cmocka_unit_test(little_cache),
+		cmocka_unit_test(deltas_larger_than_the_cache),
 		cmocka_unit_test(progress),
 		cmocka_unit_test(similar_files),
 		cmocka_unit_test(tips_between_old_versions),
