@@ -502,9 +502,7 @@ static void forget(struct found *f)
 {
 	f->content = NULL;
 	f->content_pack = NULL;
-	f->objects.nr = 0;
-	f->boundary_nr = 0;
-	f->commits_walked = 0;
+	find_forget_objects(f);
 	f->knows_all_uninteresting = false;
 	prepared_close(&f->prepared);
 }

@@ -391,14 +391,6 @@ static int apply(struct nearing *n, const struct change *change)
 	return paths >= 0;
 }
 
-/* Remove what was found. */
-static void forget(struct found *f)
-{
-	bitset_release(&f->packed);
-	f->objects.nr = f->walked.nr = 0;
-	f->space = (struct bitmap_space){0};
-}
-
 /*
  * Find the objects of the wanted commit from the prepared answer and the
  * changes that compare() has found. Returns 1 if the objects were found, 0 if
@@ -418,7 +410,7 @@ static int use_answer(struct nearing *n, struct error *err)
 		ret = found_include_tags(f, err);
 		return ret < 0 ? ret : 1;
 	}
-	forget(f);
+	find_forget_objects(f);
 	return ret < 0 ? error_nomem(err) : 0;
 }
 

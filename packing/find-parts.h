@@ -3,7 +3,25 @@
 #ifndef PACKING_FIND_PARTS_H
 #define PACKING_FIND_PARTS_H
 
+#include <stdlib.h>
+
 #include "packing/find.h"
+
+/*
+ * Remove the objects that were found so far, and release their memory: another
+ * way to find objects will be tried.
+ */
+static inline void find_forget_objects(struct found *f)
+{
+	bitset_release(&f->packed);
+	bitset_release(&f->packed_uninteresting);
+	free(f->objects.items);
+	free(f->walked.items);
+	f->objects = f->walked = (struct walk_items){0};
+	f->space = (struct bitmap_space){0};
+	f->boundary_nr = 0;
+	f->commits_walked = 0;
+}
 
 /*
  * Add `nr` commits (commit_nr) to the boundary. The receiver must have the

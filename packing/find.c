@@ -302,13 +302,8 @@ static int take_result(struct finding *g)
 /* Undo take_result(): remove the result of the bitmap query from *f. */
 static void forget_result(struct found *f)
 {
-	bitset_release(&f->packed);
-	bitset_release(&f->packed_uninteresting);
-	free(f->objects.items);
-	f->objects = (struct walk_items){0};
-	f->space = (struct bitmap_space){0};
-	f->boundary_nr = 0;
-	f->bitmaps_used = f->pseudo_merges_used = f->commits_walked = 0;
+	find_forget_objects(f);
+	f->bitmaps_used = f->pseudo_merges_used = 0;
 }
 
 static int run_proof(void *ctx, unsigned thread_nr, size_t task_nr,

@@ -248,6 +248,51 @@ static void no_memory(void **state)
 	release(&again.e);
 }
 
+/* Fails when the tags are visited for the first time. */
+static int fail_once(void *ctx,
+		     int (*fn)(void *fn_ctx, const struct packing_tag *tag),
+		     void *fn_ctx, struct error *err)
+{
+	return (*(int *)ctx)++ ? 0 : error_set(err, ERR_IO, "try again");
+}
+
+/*
+ * An answer is extended, but then the tags cannot be read. Then the bitmap
+ * index is used. The new objects that were listed before are forgotten; a
+ * sanitizer reports if their memory is lost.
+ */
+static void unreadable_tags(void **state)
+{
+	struct packing_send_options options;
+	struct error warning = ERROR_INIT, err = ERROR_INIT;
+	struct extendedrepo e;
+	struct found f;
+	struct oid wants[2];
+	int visits = 0;
+	const struct packing_request request = {
+		.wants = wants,
+		.want_nr = 2,
+		.tags = {.each = fail_once, .ctx = &visits},
+		.ofs_delta = true,
+		.use_bitmap = true,
+	};
+
+	init(&e);
+	wants[0] = e.k.r.objects[e.commit].oid;
+	wants[1] = e.k.r.objects[e.side].oid;
+	assert_int_equal(
+		packing_send_options_load(&options, &e.k.r.t.repo, NULL), 0);
+	options.threads = 1;
+	if (found_open(&f, e.k.odb, &request, &options, &warning, &err) < 0)
+		fail_msg("%s", err.msg);
+	assert_int_equal(visits, 2);
+	assert_non_null(f.pb);
+	assert_null(f.content);
+	assert_int_equal(f.objects.nr, 1);
+	found_close(&f);
+	release(&e);
+}
+
 /*
  * Number of branches with different tips: a few more than half of NEW_MAX,
  * which is a limit in packing/find-extended.c.
@@ -296,6 +341,7 @@ int main(void)
 		cmocka_unit_test(rewound_branch),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(unreadable_tags),
 		cmocka_unit_test(many_branches),
 	};
 
