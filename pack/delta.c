@@ -11,6 +11,9 @@
 #include "base/cursor.h"
 #include "pack/delta.h"
 
+/* the most bytes that one copy instruction produces */
+enum { COPY_MAX = 0xffffff };
+
 /*
  * Takes a number of 7 bits per byte, the lowest bits first (base 128). Returns
  * false if the number is incomplete or exceeds 64 bits.
@@ -47,6 +50,13 @@ int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
 	if (header_len)
 		*header_len = len - cursor_left(&c);
 	return 0;
+}
+
+bool delta_can_make(uint64_t len, size_t delta_len, size_t base_len)
+{
+	uint64_t most = base_len < COPY_MAX ? base_len : COPY_MAX;
+
+	return len / (most ? most : 1) <= delta_len;
 }
 
 /*

@@ -10,6 +10,7 @@
 #ifndef PACK_DELTA_H
 #define PACK_DELTA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,15 @@
  */
 int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
 		uint64_t *result_size, size_t *header_len);
+
+/*
+ * Returns whether a delta of `delta_len` bytes can make an object of `len`
+ * bytes from a base of `base_len` bytes, as far as these lengths tell. Call
+ * this before memory is allocated for the object. A byte of a delta adds at
+ * most one of two things to the object: one literal byte, or one copy. A copy
+ * has at most 2^24 - 1 bytes, and at most the bytes of the base.
+ */
+bool delta_can_make(uint64_t len, size_t delta_len, size_t base_len);
 
 /*
  * Applies a delta. result_len and base_len must be the two sizes at the start

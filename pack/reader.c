@@ -24,8 +24,6 @@ enum {
 	 * to: two bits yield at most 258 bytes
 	 */
 	DEFLATE_RATIO_MAX = 1032,
-	/* the most bytes that one copy instruction produces */
-	DELTA_COPY_MAX = 0xffffff,
 	/* maximum number of bytes of the two sizes at the start of a delta */
 	DELTA_HEADER_MAX = 20,
 	/*
@@ -255,18 +253,14 @@ static int read_stored(struct pack_reader *r, struct pack *pack,
 }
 
 /*
- * Sets *size to the size of the object that a delta makes. Verifies the size as
- * far as possible without applying the delta: a size is refused if a delta of
- * this length cannot make so many bytes. A byte of a delta adds at most one of
- * two things to the object: one literal byte, or one copy. A copy has at most
- * DELTA_COPY_MAX bytes, and at most the bytes of the base. Also verifies that
- * the delta is for a base of base_len bytes. Returns 0 or ERR_CORRUPT.
+ * Sets *size to the size of the object that a delta makes. Refuses a size that
+ * a delta of this length cannot make. Also verifies that the delta is for a
+ * base of base_len bytes. Returns 0 or ERR_CORRUPT.
  */
 static int result_size(uint64_t *size, const struct pack *pack,
 		       const struct chain_link *link, const uint8_t *delta,
 		       size_t base_len, struct error *err)
 {
-	size_t most = base_len < DELTA_COPY_MAX ? base_len : DELTA_COPY_MAX;
 	uint64_t base_size;
 
 	if (delta_sizes(delta, link->size, &base_size, size, NULL) < 0)
@@ -275,7 +269,7 @@ static int result_size(uint64_t *size, const struct pack *pack,
 	if (base_size != base_len)
 		return error_set_at(err, ERR_CORRUPT, pack->path, link->offset,
 				    "delta for a base of another size");
-	if (*size / (most ? most : 1) > link->size)
+	if (!delta_can_make(*size, link->size, base_len))
 		return error_set_at(err, ERR_CORRUPT, pack->path, link->offset,
 				    "object larger than its delta can make");
 	return 0;

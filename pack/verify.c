@@ -20,8 +20,6 @@ enum {
 	 * to: two bits yield at most 258 bytes
 	 */
 	DEFLATE_RATIO_MAX = 1032,
-	/* the most bytes that one copy instruction produces */
-	DELTA_COPY_MAX = 0xffffff,
 	FAMILIES_PER_TASK = 64,
 };
 
@@ -177,7 +175,7 @@ static int make_from_delta(struct worker *w, const struct pack_chains *c,
 	if (ret < 0)
 		return ret;
 	if (delta_sizes(w->delta, delta_len, &base_len, &len, NULL) < 0 ||
-	    base_len != base->len || len / DELTA_COPY_MAX > delta_len)
+	    base_len != base->len || !delta_can_make(len, delta_len, base->len))
 		return corrupt(c, x->offset, "delta does not fit its base",
 			       err);
 	out->len = (size_t)len;

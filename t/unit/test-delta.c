@@ -54,6 +54,17 @@ static void sizes_past_64_bits_are_refused(void **state)
 			 ERR_CORRUPT);
 }
 
+static void lengths_limit_a_result(void **state)
+{
+	assert_true(delta_can_make(0, 2, 0));
+	assert_true(delta_can_make(7, 7, 0));
+	assert_false(delta_can_make(8, 7, 0));
+	assert_true(delta_can_make(79, 7, 10));
+	assert_false(delta_can_make(80, 7, 10));
+	assert_true(delta_can_make(UINT64_C(0xffffff) * 8 - 1, 7, SIZE_MAX));
+	assert_false(delta_can_make(UINT64_C(0xffffff) * 8, 7, SIZE_MAX));
+}
+
 static void apply_knows_every_instruction(void **state)
 {
 	char base[] = "0123456789";
@@ -499,6 +510,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_read),
 		cmocka_unit_test(sizes_past_64_bits_are_refused),
+		cmocka_unit_test(lengths_limit_a_result),
 		cmocka_unit_test(apply_knows_every_instruction),
 		cmocka_unit_test(size_zero_copies_64k),
 		cmocka_unit_test(apply_refuses_what_is_wrong),

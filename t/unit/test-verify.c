@@ -289,6 +289,9 @@ static void deltas_that_lie(void **state)
 	 */
 	bad_delta("\x06\x80\x80\x80\x80\x80\x40\x01x", 9,
 		  "delta does not fit its base");
+	/* The delta states 2^26 bytes, too many for a base of 6 bytes. */
+	bad_delta("\x06\x80\x80\x80\x20\x01x", 7,
+		  "delta does not fit its base");
 	bad_delta("\x06\x02\x01x", 4, "malformed delta");
 	bad_delta("\x06\x01\x91\x06\x01", 5, "malformed delta");
 	bad_delta("\x06\x06\x90\x06", 4, "object is not 0000");
