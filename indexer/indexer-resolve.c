@@ -5,58 +5,35 @@
  * A family is a base with all deltas that are made from it, directly or through
  * other deltas. The base is an object that is stored whole, or an object from
  * outside the pack. One thread works on a family; the families with most work
- * are started first. A family is walked depth first with an explicit stack. So
- * each base is made once, and its deltas are applied to it one after the other.
- * Objects on the stack that wait for their next delta keep their bytes, up to
- * `cache_limit`. Above this limit, the bytes of the objects nearest to the root
- * are dropped, and made again when they are needed.
+ * are started first. A family is walked depth first with an explicit stack
+ * (pack/delta-stack.h), whose objects keep at most `cache_limit` bytes. So each
+ * base is made once if the limit suffices, and its deltas are applied to it one
+ * after the other.
+ *
+ * In a frame of the stack, `nr` is an entry_nr; INDEXER_NONE: the object is not
+ * in the pack. `next` is the entry_nr of the next delta to be resolved among
+ * the deltas that have this object as their base.
  */
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/mem.h"
+#include "pack/delta-stack.h"
 #include "pack/delta.h"
 #include "pack/entry.h"
 #include "indexer/indexer-parts.h"
 #include "sys/io.h"
 #include "sys/thread.h"
 
-/* An object on the delta chain that leads from a base to the current object. */
-struct frame {
-	/*
-	 * number of the object's entry; INDEXER_NONE: the object is not in the
-	 * pack
-	 */
-	uint32_t entry_nr;
-	/*
-	 * entry_nr of the next delta to be resolved among the deltas that have
-	 * this object as their base
-	 */
-	uint32_t next;
-	/*
-	 * owned: the bytes of the object; NULL: they were dropped to save
-	 * memory
-	 */
-	uint8_t *data;
-	size_t len;
-};
-
 /* The state of one thread. */
 struct worker {
+	struct pack_indexer *ix;
 	unsigned nr;
 	struct inflater *inflater; /* owned */
 	struct hash_ctx hash;
 	struct buf raw;   /* an entry's bytes */
 	struct buf delta; /* an inflated delta */
-	/* owned stack; the root comes first */
-	struct frame *frames;
-	size_t depth, alloc;
-	/* total number of bytes of the objects in all frames of the stack */
-	size_t held;
-	/*
-	 * number of frames, from the root on, whose objects' bytes were dropped
-	 */
-	size_t dropped;
+	struct delta_stack stack;
 	/* type of the base object, and so of all its deltas */
 	enum object_type type;
 	/* number of resolved deltas */
@@ -93,26 +70,6 @@ enum {
 	 */
 	SIZE_SUSPECT = 16 << 20,
 };
-
-static int worker_init(struct worker *w, unsigned nr, enum hash_algo algo)
-{
-	w->nr = nr;
-	buf_init(&w->raw);
-	buf_init(&w->delta);
-	w->inflater = inflater_new();
-	return w->inflater ? hash_init_checked(&w->hash, algo) : ERR_NOMEM;
-}
-
-static void worker_release(struct worker *w)
-{
-	for (size_t i = 0; i < w->depth; i++)
-		free(w->frames[i].data);
-	free(w->frames);
-	inflater_free(w->inflater);
-	hash_release(&w->hash);
-	buf_release(&w->raw);
-	buf_release(&w->delta);
-}
 
 /*
  * Reads an entry into w->raw and parses its header. *stream becomes the bytes
@@ -223,8 +180,8 @@ static int check_delta(const struct pack_indexer *ix, uint64_t offset,
  * a negative error code.
  */
 static int apply_delta(struct worker *w, struct pack_indexer *ix, uint32_t nr,
-		       const struct frame *base, uint8_t **out, size_t *len,
-		       struct error *err)
+		       const struct delta_frame *base, uint8_t **out,
+		       size_t *len, struct error *err)
 {
 	uint64_t offset = ix->entries[nr].offset;
 	struct pack_entry head;
@@ -262,83 +219,58 @@ static int apply_delta(struct worker *w, struct pack_indexer *ix, uint32_t nr,
 	return 0;
 }
 
-static void drop(struct worker *w, struct frame *f)
+/* The callback `make` of the stack. */
+static int make_again(void *ctx, struct delta_frame *frame,
+		      const struct delta_frame *base, struct error *err)
 {
-	if (!f->data)
-		return;
-	free(f->data);
-	f->data = NULL;
-	w->held -= f->len;
+	struct worker *w = ctx;
+
+	return base ? apply_delta(w, w->ix, frame->nr, base, &frame->data,
+				  &frame->len, err)
+		    : read_whole(w, w->ix, frame->nr, &frame->data, &frame->len,
+				 err);
+}
+
+static int worker_init(struct worker *w, unsigned nr, struct pack_indexer *ix)
+{
+	w->ix = ix;
+	w->nr = nr;
+	w->stack = (struct delta_stack){
+		.limit = ix->config.cache_limit,
+		.make = make_again,
+		.ctx = w,
+	};
+	buf_init(&w->raw);
+	buf_init(&w->delta);
+	w->inflater = inflater_new();
+	return w->inflater ? hash_init_checked(&w->hash, ix->config.algo)
+			   : ERR_NOMEM;
+}
+
+static void worker_release(struct worker *w)
+{
+	delta_stack_release(&w->stack);
+	inflater_free(w->inflater);
+	hash_release(&w->hash);
+	buf_release(&w->raw);
+	buf_release(&w->delta);
 }
 
 /*
- * Frees the bytes of objects on the stack until at most `limit` bytes are held.
- * Keeps the object in frame `top`, and a base from outside the pack, which
- * cannot be read from the pack again.
+ * Puts an object of the pack on the stack, and takes over its bytes. Returns 0
+ * or ERR_NOMEM.
  */
-static void drop_excess(struct worker *w, size_t top, size_t limit)
+static int push(struct worker *w, uint32_t nr, uint8_t *data, size_t len,
+		struct error *err)
 {
-	while (w->held > limit && w->dropped < top) {
-		struct frame *f = &w->frames[w->dropped++];
+	const struct delta_frame frame = {
+		.nr = nr,
+		.next = w->ix->entries[nr].first_child,
+		.data = data,
+		.len = len,
+	};
 
-		if (f->entry_nr != INDEXER_NONE)
-			drop(w, f);
-	}
-}
-
-/*
- * Makes the bytes of the object in the top frame again, by applying deltas to
- * the nearest object on the stack whose bytes are in memory. Returns 0 or a
- * negative error code.
- */
-static int make_again(struct worker *w, struct pack_indexer *ix,
-		      struct error *err)
-{
-	size_t i = w->depth - 1;
-	int ret = 0;
-
-	while (i && !w->frames[i].data)
-		i--;
-	if (i < w->dropped)
-		w->dropped = i;
-	if (!w->frames[i].data) {
-		ret = read_whole(w, ix, w->frames[i].entry_nr,
-				 &w->frames[i].data, &w->frames[i].len, err);
-		w->held += ret < 0 ? 0 : w->frames[i].len;
-	}
-	for (i++; i < w->depth && !ret; i++) {
-		struct frame *f = &w->frames[i], *base = f - 1;
-
-		ret = apply_delta(w, ix, f->entry_nr, base, &f->data, &f->len,
-				  err);
-		w->held += ret < 0 ? 0 : f->len;
-		if (base->next == INDEXER_NONE &&
-		    base->entry_nr != INDEXER_NONE)
-			drop(w, base);
-		drop_excess(w, i, ix->config.cache_limit);
-	}
-	return ret;
-}
-
-static int push(struct worker *w, uint32_t entry_nr, uint32_t first_child,
-		uint8_t *data, size_t len, struct error *err)
-{
-	if (mem_grow(&w->frames, &w->alloc, w->depth + 1, sizeof(*w->frames)) <
-	    0) {
-		free(data);
-		return error_nomem(err);
-	}
-	w->frames[w->depth++] = (struct frame){entry_nr, first_child, data,
-					       len};
-	w->held += len;
-	return 0;
-}
-
-static void pop(struct worker *w)
-{
-	drop(w, &w->frames[--w->depth]);
-	if (w->dropped > w->depth)
-		w->dropped = w->depth;
+	return delta_stack_push(&w->stack, &frame, err);
 }
 
 /*
@@ -407,12 +339,12 @@ static int resolve_child(struct resolver *r, struct worker *w,
 			 struct error *err)
 {
 	struct pack_indexer *ix = r->ix;
-	struct frame *top = &w->frames[w->depth - 1];
+	struct delta_frame *top = delta_stack_top(&w->stack);
 	uint32_t nr = top->next;
 	struct oid oid;
 	uint8_t *data;
 	size_t len;
-	int ret = top->data ? 0 : make_again(w, ix, err);
+	int ret = top->data ? 0 : delta_stack_load(&w->stack, err);
 
 	if (!ret)
 		ret = apply_delta(w, ix, nr, top, &data, &len, err);
@@ -423,8 +355,8 @@ static int resolve_child(struct resolver *r, struct worker *w,
 	if (ret < 0)
 		return ret;
 	top->next = ix->entries[nr].next_sibling;
-	if (top->next == INDEXER_NONE && top->entry_nr != INDEXER_NONE)
-		drop(w, top);
+	if (top->next == INDEXER_NONE)
+		delta_stack_finish(&w->stack);
 	hash_object(&w->hash, &oid, w->type, data, len);
 	ret = hash_refuse_attack(&w->hash, &oid, err);
 	if (ret < 0) {
@@ -442,7 +374,7 @@ static int resolve_child(struct resolver *r, struct worker *w,
 		free(data);
 		return ret;
 	}
-	return push(w, nr, ix->entries[nr].first_child, data, len, err);
+	return push(w, nr, data, len, err);
 }
 
 /*
@@ -455,13 +387,13 @@ static int resolve_family(struct resolver *r, struct worker *w,
 {
 	int ret = 0;
 
-	while (w->depth && !ret) {
-		if (w->frames[w->depth - 1].next == INDEXER_NONE)
-			pop(w);
+	while (w->stack.depth && !ret) {
+		if (delta_stack_top(&w->stack)->next == INDEXER_NONE)
+			delta_stack_pop(&w->stack);
 		else
 			ret = resolve_child(r, w, err);
-		if (w->depth)
-			drop_excess(w, w->depth - 1, r->ix->config.cache_limit);
+		if (w->stack.depth)
+			delta_stack_trim(&w->stack);
 	}
 	return ret;
 }
@@ -482,7 +414,7 @@ static int resolve_root(void *ctx, unsigned thread_nr, size_t task_nr,
 	int ret = read_whole(w, r->ix, nr, &data, &len, err);
 
 	if (!ret)
-		ret = push(w, nr, e->first_child, data, len, err);
+		ret = push(w, nr, data, len, err);
 	w->type = (enum object_type)e->type;
 	return ret < 0 ? ret : resolve_family(r, w, err);
 }
@@ -541,7 +473,13 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 		return 0;
 	}
 	ref->is_outside = true;
-	ret = push(w, INDEXER_NONE, first, data, len, err);
+	ret = delta_stack_push(&w->stack,
+			       &(struct delta_frame){.nr = INDEXER_NONE,
+						     .next = first,
+						     .is_fixed = true,
+						     .data = data,
+						     .len = len},
+			       err);
 	return ret < 0 ? ret : resolve_family(r, w, err);
 }
 
@@ -695,7 +633,7 @@ int indexer_resolve_deltas(struct pack_indexer *ix, uint32_t *left,
 		return error_nomem(err);
 	pthread_mutex_init(&r.lock, NULL);
 	for (unsigned i = 0; i < threads && !ret; i++)
-		ret = worker_init(&r.workers[i], i, ix->config.algo);
+		ret = worker_init(&r.workers[i], i, ix);
 	if (!ret)
 		ret = list_roots(&r);
 	if (ret < 0) {

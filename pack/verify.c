@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "object/hash.h"
+#include "pack/delta-stack.h"
 #include "pack/delta.h"
 #include "pack/inflate.h"
 #include "pack/verify.h"
@@ -21,6 +22,11 @@ enum {
 	 */
 	DEFLATE_RATIO_MAX = 1032,
 	FAMILIES_PER_TASK = 64,
+	/*
+	 * limit for the bytes of the delta bases that a thread keeps: the
+	 * default of core.deltaBaseCacheLimit in stock Git
+	 */
+	BASES_LIMIT = 96 << 20,
 };
 
 /*
@@ -30,30 +36,21 @@ enum {
  */
 enum { TASK_PACK_CHECKSUM, TASK_IDX, TASK_FAMILIES };
 
-/*
- * An object on the path from the root of a family to the current object. It has
- * children that are not verified yet.
- */
-struct level {
-	uint8_t *data; /* owned */
-	size_t len;
-	/*
-	 * range in chains->children: children of this object that are not
-	 * verified yet
-	 */
-	uint32_t next, end;
-};
-
 /* The state of one thread. */
 struct worker {
+	const struct pack_chains *chains;
 	unsigned nr;
 	const struct pack_verify_hooks *hooks; /* may be NULL */
 	struct inflater *inflater;             /* owned */
 	struct hash_ctx hash;
 	uint8_t *delta; /* owned; an inflated delta */
 	size_t delta_alloc;
-	struct level *levels; /* owned */
-	size_t level_nr, level_alloc;
+	/*
+	 * The objects from the root of a family to the current object. `nr` is
+	 * a pack_pos, and `next` an index into chains->children: the next child
+	 * to verify.
+	 */
+	struct delta_stack stack;
 };
 
 struct verify {
@@ -150,21 +147,21 @@ static int inflate(struct worker *w, const struct pack_chains *c, uint8_t *dst,
 
 /* ---- one object */
 
-static int make_whole(struct worker *w, const struct pack_chains *c,
-		      struct level *out, const struct extent *x,
-		      struct error *err)
+static int make_whole(struct worker *w, struct delta_frame *out,
+		      const struct extent *x, struct error *err)
 {
 	out->len = (size_t)x->entry.size;
 	out->data = mem_alloc(out->len, 1);
 	if (!out->data)
 		return error_nomem(err);
-	return inflate(w, c, out->data, x, err);
+	return inflate(w, w->chains, out->data, x, err);
 }
 
-static int make_from_delta(struct worker *w, const struct pack_chains *c,
-			   struct level *out, const struct extent *x,
-			   const struct level *base, struct error *err)
+static int make_from_delta(struct worker *w, struct delta_frame *out,
+			   const struct extent *x,
+			   const struct delta_frame *base, struct error *err)
 {
+	const struct pack_chains *c = w->chains;
 	size_t delta_len = (size_t)x->entry.size;
 	uint64_t base_len, len;
 	int ret;
@@ -188,64 +185,65 @@ static int make_from_delta(struct worker *w, const struct pack_chains *c,
 	return 0;
 }
 
-static int check_id(struct worker *w, const struct pack_chains *c,
-		    const struct level *object, uint32_t pack_pos,
-		    uint64_t offset, struct error *err)
+/*
+ * Decodes the object out->nr. This function is also the callback `make` of the
+ * stack. Returns 0, or a negative error code with out->data set to NULL.
+ */
+static int decode(void *ctx, struct delta_frame *out,
+		  const struct delta_frame *base, struct error *err)
 {
-	const uint8_t *raw = pack_idx_oid(&c->pack->idx,
-					  pack_rev_idx_pos(&c->rev, pack_pos));
+	struct worker *w = ctx;
+	struct extent x;
+	int ret = find_extent(&x, w->chains, out->nr, err);
+
+	out->data = NULL;
+	if (!ret)
+		ret = base ? make_from_delta(w, out, &x, base, err)
+			   : make_whole(w, out, &x, err);
+	if (ret < 0) {
+		free(out->data);
+		out->data = NULL;
+	}
+	return ret;
+}
+
+static int check_id(struct worker *w, const struct delta_frame *object,
+		    struct error *err)
+{
+	const struct pack_chains *c = w->chains;
+	const uint8_t *raw = pack_idx_oid(
+		&c->pack->idx, pack_rev_idx_pos(&c->rev, object->nr));
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct oid oid;
 
-	hash_object(&w->hash, &oid, c->type[pack_pos], object->data,
+	hash_object(&w->hash, &oid, c->type[object->nr], object->data,
 		    object->len);
 	if (!memcmp(oid.bytes, raw, hash_len(c->pack->algo)))
 		return hash_refuse_attack(&w->hash, &oid, err);
-	return error_set_at(err, ERR_CORRUPT, c->pack->path, offset,
+	return error_set_at(err, ERR_CORRUPT, c->pack->path,
+			    pack_rev_offset(&c->rev, object->nr),
 			    "object is not %s",
 			    oid_raw_to_hex(hex, raw, c->pack->algo));
 }
 
 /*
- * Decodes an object and verifies its id. The caller frees out->data in any
- * case. Returns 0 or a negative error code.
- */
-static int check_object(struct worker *w, const struct pack_chains *c,
-			struct level *out, uint32_t pack_pos,
-			const struct level *base, struct error *err)
-{
-	struct extent x;
-	int ret;
-
-	out->data = NULL;
-	out->next = c->child_first[pack_pos];
-	out->end = c->child_first[pack_pos + 1];
-	ret = find_extent(&x, c, pack_pos, err);
-	if (ret < 0)
-		return ret;
-	ret = base ? make_from_delta(w, c, out, &x, base, err)
-		   : make_whole(w, c, out, &x, err);
-	return ret < 0 ? ret : check_id(w, c, out, pack_pos, x.offset, err);
-}
-
-/*
  * Passes an object to one of the callbacks: to `object` if it is right, to
- * `bad` if it is wrong. `ret` is the result of check_object(). Returns 0 to use
- * the object, 1 to skip it, or a negative error code.
+ * `bad` if it is wrong. `ret` is the result of decoding it and checking its id.
+ * Returns 0 to use the object, 1 to skip it, or a negative error code.
  */
-static int judge(struct worker *w, const struct pack_chains *c,
-		 uint32_t pack_pos, const struct level *object, int ret,
+static int judge(struct worker *w, const struct delta_frame *object, int ret,
 		 struct error *err)
 {
 	const struct pack_verify_hooks *hooks = w->hooks;
-	uint32_t idx_pos = pack_rev_idx_pos(&c->rev, pack_pos);
+	const struct pack_chains *c = w->chains;
+	uint32_t idx_pos = pack_rev_idx_pos(&c->rev, object->nr);
 	struct error why = ERROR_INIT;
 
 	if (!hooks || ret == ERR_NOMEM)
 		return ret;
 	if (!ret) {
 		ret = hooks->object(hooks->ctx, w->nr, idx_pos,
-				    c->type[pack_pos], object->data,
+				    c->type[object->nr], object->data,
 				    object->len, err);
 		return ret < 0 ? ret : 0;
 	}
@@ -257,82 +255,92 @@ static int judge(struct worker *w, const struct pack_chains *c,
 
 /* ---- one family */
 
-/*
- * Pushes `object` on the stack if deltas are made from it, and otherwise frees
- * `object`. Returns 0 or ERR_NOMEM.
- */
-static int enter(struct worker *w, struct level *object, struct error *err)
+static bool has_children(const struct worker *w, const struct delta_frame *f)
 {
-	if (object->next == object->end) {
-		free(object->data);
-		return 0;
-	}
-	if (mem_grow(&w->levels, &w->level_alloc, w->level_nr + 1,
-		     sizeof(*w->levels)) < 0) {
-		free(object->data);
-		return error_nomem(err);
-	}
-	w->levels[w->level_nr++] = *object;
-	return 0;
+	return f->next < w->chains->child_first[f->nr + 1];
 }
 
 /*
- * Verifies the next child of `base`, the object on top of the stack. If this is
- * its last child, `base` is freed before the child's own children are verified.
+ * Judges an object. `ret` is the result of decoding it. If the object is right
+ * and deltas are made from it, puts it on the stack; otherwise frees it.
  * Returns 0 or a negative error code.
  */
-static int check_next_child(struct worker *w, const struct pack_chains *c,
-			    struct error *err)
+static int enter(struct worker *w, struct delta_frame *object, int ret,
+		 struct error *err)
 {
-	struct level *base = &w->levels[w->level_nr - 1];
-	uint32_t pack_pos = c->children[base->next++];
-	struct level child;
-	int ret = check_object(w, c, &child, pack_pos, base, err);
-
-	if (base->next == base->end) {
-		free(base->data);
-		w->level_nr--;
-	}
-	ret = judge(w, c, pack_pos, &child, ret, err);
-	if (ret) {
-		free(child.data);
-		return ret < 0 ? ret : 0;
-	}
-	return enter(w, &child, err);
+	if (!ret)
+		ret = check_id(w, object, err);
+	ret = judge(w, object, ret, err);
+	if (!ret && has_children(w, object))
+		return delta_stack_push(&w->stack, object, err);
+	free(object->data);
+	return ret < 0 ? ret : 0;
 }
 
-static int check_family(struct worker *w, const struct pack_chains *c,
-			uint32_t pack_pos, struct error *err)
+/*
+ * Verifies the next child of the object on top of the stack. If this is its
+ * last child, the bytes of the object are dropped before the child's own
+ * children are verified. Returns 0 or a negative error code.
+ */
+static int check_next_child(struct worker *w, struct error *err)
 {
-	struct level object;
-	int ret = check_object(w, c, &object, pack_pos, NULL, err);
+	const struct pack_chains *c = w->chains;
+	struct delta_frame *base = delta_stack_top(&w->stack);
+	uint32_t pack_pos = c->children[base->next++];
+	struct delta_frame child = {
+		.nr = pack_pos,
+		.next = c->child_first[pack_pos],
+	};
+	int ret = base->data ? 0 : delta_stack_load(&w->stack, err);
 
-	ret = judge(w, c, pack_pos, &object, ret, err);
-	if (ret)
-		free(object.data);
-	else
-		ret = enter(w, &object, err);
-	ret = ret < 0 ? ret : 0;
-	while (!ret && w->level_nr)
-		ret = check_next_child(w, c, err);
+	if (!ret)
+		ret = decode(w, &child, base, err);
+	if (!has_children(w, base))
+		delta_stack_finish(&w->stack);
+	return enter(w, &child, ret, err);
+}
+
+static int check_family(struct worker *w, uint32_t pack_pos, struct error *err)
+{
+	struct delta_stack *stack = &w->stack;
+	struct delta_frame root = {
+		.nr = pack_pos,
+		.next = w->chains->child_first[pack_pos],
+	};
+	int ret = enter(w, &root, decode(w, &root, NULL, err), err);
+
+	while (!ret && stack->depth) {
+		if (has_children(w, delta_stack_top(stack)))
+			ret = check_next_child(w, err);
+		else
+			delta_stack_pop(stack);
+		if (stack->depth)
+			delta_stack_trim(stack);
+	}
 	return ret;
 }
 
 /* ---- all of it */
 
-static int worker_init(struct worker *w, enum hash_algo algo)
+static int worker_init(struct worker *w, const struct verify *v, unsigned nr)
 {
+	w->chains = v->chains;
+	w->hooks = v->hooks;
+	w->nr = nr;
+	w->stack = (struct delta_stack){
+		.limit = BASES_LIMIT,
+		.make = decode,
+		.ctx = w,
+	};
 	w->inflater = inflater_new();
 	if (!w->inflater)
 		return ERR_NOMEM;
-	return hash_init_checked(&w->hash, algo);
+	return hash_init_checked(&w->hash, v->chains->pack->algo);
 }
 
 static void worker_release(struct worker *w)
 {
-	while (w->level_nr)
-		free(w->levels[--w->level_nr].data);
-	free(w->levels);
+	delta_stack_release(&w->stack);
 	free(w->delta);
 	hash_release(&w->hash);
 	inflater_free(w->inflater);
@@ -355,7 +363,7 @@ static int run_task(void *ctx, unsigned thread_nr, size_t task_nr,
 	if (end > c->whole_nr)
 		end = c->whole_nr;
 	for (; i < end; i++) {
-		int ret = check_family(&v->workers[thread_nr], c, c->order[i],
+		int ret = check_family(&v->workers[thread_nr], c->order[i],
 				       err);
 
 		if (ret < 0)
@@ -403,11 +411,8 @@ static int run(struct verify *v, unsigned threads, struct error *err)
 	v->workers = mem_calloc(threads, sizeof(*v->workers));
 	if (!v->workers)
 		return error_nomem(err);
-	while (!ret && ready < threads) {
-		v->workers[ready].nr = ready;
-		v->workers[ready].hooks = v->hooks;
-		ret = worker_init(&v->workers[ready++], v->chains->pack->algo);
-	}
+	for (; !ret && ready < threads; ready++)
+		ret = worker_init(&v->workers[ready], v, ready);
 	ret = ret < 0 ? error_nomem(err)
 		      : sys_parallel(threads, tasks, run_task, v, err);
 	while (ready)
