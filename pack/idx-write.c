@@ -134,29 +134,26 @@ int pack_idx_write_as(struct buf *out, const struct pack_idx_entry *entries,
 	unsigned version = choose_version(format, entries, nr);
 	uint32_t off64_from = format->off64_from ? format->off64_from
 						 : OFF64_FLAG;
-	size_t id_len = hash_len(algo);
-	struct hash_ctx hash;
-	struct oid sum;
-	uint8_t *start, *p;
-	size_t room;
+	size_t room, start = out->len;
+	uint8_t *p;
 	int ret;
 
 	ret = check_entries(entries, nr, version, algo, err);
 	if (ret < 0)
 		return ret;
 	if (!file_len_max(&room, entries, nr, off64_from, algo) ||
-	    buf_reserve(out, room) < 0 || hash_init(&hash, algo) < 0)
+	    buf_reserve(out, room) < 0)
 		return error_nomem(err);
-	start = (uint8_t *)out->data + out->len;
-	p = version == 1 ? put_v1(start, entries, nr, algo)
-			 : put_v2(start, entries, nr, off64_from, algo);
-	memcpy(p, pack_checksum->bytes, id_len);
-	p += id_len;
-	hash_update(&hash, start, (size_t)(p - start));
-	hash_final(&hash, &sum);
-	hash_release(&hash);
-	memcpy(p, sum.bytes, id_len);
-	p += id_len;
+	p = (uint8_t *)out->data + start;
+	p = version == 1 ? put_v1(p, entries, nr, algo)
+			 : put_v2(p, entries, nr, off64_from, algo);
 	buf_set_len(out, (size_t)(p - (uint8_t *)out->data));
+	ret = buf_append(out, pack_checksum->bytes, hash_len(algo));
+	if (!ret)
+		ret = hash_append_trailer(out, start, algo, NULL);
+	if (ret < 0) {
+		buf_set_len(out, start);
+		return error_nomem(err);
+	}
 	return 0;
 }

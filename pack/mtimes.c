@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "object/hash.h"
 #include "pack/mtimes.h"
 #include "pack/side-table.h"
 #include "sys/io.h"
@@ -28,7 +29,7 @@ int pack_mtimes_parse(struct pack_mtimes *m, const struct pack_idx *idx,
 int pack_mtimes_verify(const struct pack_mtimes *m, const char *name,
 		       struct error *err)
 {
-	return side_table_verify(m->idx, m->bytes, m->len, name, err);
+	return hash_check_trailer(m->bytes, m->len, m->idx->algo, name, err);
 }
 
 int pack_mtimes_write(struct buf *out, const uint32_t *mtimes, uint32_t nr,

@@ -33,47 +33,28 @@ int side_table_parse(const uint8_t **table, const struct side_table_kind *kind,
 	return 0;
 }
 
-int side_table_verify(const struct pack_idx *idx, const void *bytes, size_t len,
-		      const char *name, struct error *err)
-{
-	size_t id_len = hash_len(idx->algo);
-	struct hash_ctx hash;
-	struct oid sum;
-
-	if (hash_init(&hash, idx->algo) < 0)
-		return error_nomem(err);
-	hash_update(&hash, bytes, len - id_len);
-	hash_final(&hash, &sum);
-	hash_release(&hash);
-	if (!memcmp(sum.bytes, (const uint8_t *)bytes + len - id_len, id_len))
-		return 0;
-	return error_set(err, ERR_CORRUPT, "%s: invalid checksum", name);
-}
-
 int side_table_write(struct buf *out, const struct side_table_kind *kind,
 		     const uint32_t *numbers, uint32_t nr,
 		     const struct oid *pack_checksum, enum hash_algo algo,
 		     struct error *err)
 {
-	size_t id_len = hash_len(algo);
-	size_t len = HEADER_LEN + 4 * (size_t)nr + 2 * id_len;
-	struct hash_ctx hash;
-	struct oid sum;
+	size_t id_len = hash_len(algo), start = out->len;
+	size_t len = HEADER_LEN + 4 * (size_t)nr + id_len;
 	uint8_t *p;
 
-	if (buf_reserve(out, len) < 0 || hash_init(&hash, algo) < 0)
+	if (buf_reserve(out, len + id_len) < 0)
 		return error_nomem(err);
-	p = (uint8_t *)out->data + out->len;
+	p = (uint8_t *)out->data + start;
 	memcpy(p, kind->magic, 4);
 	store_be32(p + 4, 1);
 	store_be32(p + 8, (uint32_t)algo);
 	for (uint32_t i = 0; i < nr; i++)
 		store_be32(p + HEADER_LEN + 4 * (size_t)i, numbers[i]);
-	memcpy(p + len - 2 * id_len, pack_checksum->bytes, id_len);
-	hash_update(&hash, p, len - id_len);
-	hash_final(&hash, &sum);
-	hash_release(&hash);
-	memcpy(p + len - id_len, sum.bytes, id_len);
-	buf_set_len(out, out->len + len);
+	memcpy(p + len - id_len, pack_checksum->bytes, id_len);
+	buf_set_len(out, start + len);
+	if (hash_append_trailer(out, start, algo, NULL) < 0) {
+		buf_set_len(out, start);
+		return error_nomem(err);
+	}
 	return 0;
 }

@@ -27,20 +27,14 @@ struct side_table_kind {
 };
 
 /*
- * Verifies size, header and pack checksum, but not the file's own checksum.
- * Returns 0 with *table pointing to the idx->nr big-endian numbers in `bytes`,
- * or ERR_CORRUPT. `name` is for messages.
+ * Verifies size, header and pack checksum, but not the file's own checksum, for
+ * which there is hash_check_trailer(). Returns 0 with *table pointing to the
+ * idx->nr big-endian numbers in `bytes`, or ERR_CORRUPT. `name` is for
+ * messages.
  */
 int side_table_parse(const uint8_t **table, const struct side_table_kind *kind,
 		     const struct pack_idx *idx, const void *bytes, size_t len,
 		     const char *name, struct error *err);
-
-/*
- * Verifies the file's own checksum, which covers the whole file. Returns 0,
- * ERR_CORRUPT or ERR_NOMEM.
- */
-int side_table_verify(const struct pack_idx *idx, const void *bytes, size_t len,
-		      const char *name, struct error *err);
 
 /*
  * Appends a whole .rev or .mtimes file. Returns 0, or ERR_NOMEM with nothing

@@ -212,7 +212,7 @@ test_expect_success 'a damaged .mtimes ends the repack, and nothing is lost' '
 	printf "\377" | dd of=$mtimes bs=1 seek=40 conv=notrunc 2>/dev/null &&
 	packs_of damaged.git >before &&
 	test_must_fail "$GIT" -C damaged.git repack --cruft -d -q 2>err &&
-	grep "mtimes: invalid checksum" err &&
+	grep "mtimes: checksum mismatch" err &&
 	grep "delete the file" err &&
 	packs_of damaged.git >after &&
 	sed "s/pack-[^ ]* //" before | sort -u >before.objects &&
