@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists the objects of a new pack, and checks their ids. */
 #include "base/mem.h"
-#include "object/hash.h"
 #include "deltas/items.h"
 
 void packing_items_init(struct packing_items *list, struct objspace *space)
@@ -66,23 +65,6 @@ int packing_items_add(struct packing_items *list, const struct walk_item *found)
 	return ret;
 }
 
-int items_check_id(enum hash_algo algo, const struct oid *oid,
-		   const struct odb_object *obj, struct error *err)
-{
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct hash_ctx hash;
-	struct oid actual;
-
-	if (hash_init(&hash, algo) < 0)
-		return error_nomem(err);
-	hash_object(&hash, &actual, obj->type, obj->data, obj->len);
-	hash_release(&hash);
-	if (oid_equal(&actual, oid))
-		return 0;
-	return error_set(err, ERR_CORRUPT, "object %s is corrupt",
-			 oid_to_hex(hex, oid, algo));
-}
-
 int packing_items_check(const struct packing_items *list,
 			const struct packing_item *item,
 			const struct odb_object *obj, struct error *err)
@@ -95,5 +77,5 @@ int packing_items_check(const struct packing_items *list,
 	if (obj->type != item->type)
 		return error_set(err, ERR_CORRUPT, "object %s is corrupt",
 				 oid_to_hex(hex, &wanted, algo));
-	return items_check_id(algo, &wanted, obj, err);
+	return odb_object_check_id(obj, &wanted, algo, err);
 }

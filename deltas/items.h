@@ -131,13 +131,6 @@ int packing_items_check(const struct packing_items *list,
 			const struct packing_item *item,
 			const struct odb_object *obj, struct error *err);
 
-/*
- * Check that an object that was read has this id. Returns 0 or ERR_CORRUPT.
- * Cost: hashing the bytes.
- */
-int items_check_id(enum hash_algo algo, const struct oid *oid,
-		   const struct odb_object *obj, struct error *err);
-
 /* Allocate room for exactly `nr` more items. Returns 0 or ERR_NOMEM. */
 int packing_items_reserve(struct packing_items *list, size_t nr);
 

@@ -225,30 +225,38 @@ struct wanted {
 	uint64_t *size;         /* or NULL */
 };
 
+int odb_object_check_id(const struct odb_object *obj, const struct oid *oid,
+			enum hash_algo algo, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct hash_ctx hash;
+	struct oid actual;
+
+	if (hash_init(&hash, algo) < 0)
+		return error_nomem(err);
+	hash_object(&hash, &actual, obj->type, obj->data, obj->len);
+	hash_release(&hash);
+	if (oid_equal(&actual, oid))
+		return 0;
+	return error_set(err, ERR_CORRUPT, "object %s is corrupt",
+			 oid_to_hex(hex, oid, algo));
+}
+
 /*
  * If the reader verifies ids (odb_read_sound()), verifies that the content has
- * the wanted id. Returns 0, ERR_CORRUPT or ERR_NOMEM.
+ * the wanted id. Returns 0, or ERR_CORRUPT or ERR_NOMEM with the object
+ * released.
  */
 static int check_id(const struct wanted *w, struct error *err)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
-	enum hash_algo algo = w->reader->odb->algo;
-	struct hash_ctx hash;
-	struct oid oid;
+	int ret = 0;
 
-	if (!w->obj || !w->reader->is_sound)
-		return 0;
-	if (hash_init(&hash, algo) < 0) {
+	if (w->obj && w->reader->is_sound)
+		ret = odb_object_check_id(w->obj, w->oid, w->reader->odb->algo,
+					  err);
+	if (ret < 0)
 		odb_object_release(w->reader, w->obj);
-		return error_nomem(err);
-	}
-	hash_object(&hash, &oid, w->obj->type, w->obj->data, w->obj->len);
-	hash_release(&hash);
-	if (oid_equal(&oid, w->oid))
-		return 0;
-	odb_object_release(w->reader, w->obj);
-	return error_set(err, ERR_CORRUPT, "object %s is corrupt",
-			 oid_to_hex(hex, w->oid, algo));
+	return ret;
 }
 
 static int try_entry(const struct wanted *w, struct pack *pack, uint64_t offset,

@@ -394,6 +394,13 @@ int odb_read(struct odb_reader *reader, const struct oid *oid,
 void odb_object_release(struct odb_reader *reader, struct odb_object *obj);
 
 /*
+ * Verifies that an object that was read has this id. Returns 0, ERR_CORRUPT
+ * ("object <id> is corrupt") or ERR_NOMEM. Cost: hashing the bytes.
+ */
+int odb_object_check_id(const struct odb_object *obj, const struct oid *oid,
+			enum hash_algo algo, struct error *err);
+
+/*
  * Works like odb_read(), but verifies more. A copy counts as damaged if its
  * content has another id. A copy also counts as damaged if its CRC-32, or that
  * of one of its delta bases, differs from the index. Use this slower function

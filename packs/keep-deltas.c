@@ -834,7 +834,8 @@ static int verify_copy(const struct kept_delta *row, struct odb_reader *reader,
 	struct buf bytes = BUF_INIT;
 	int ret = inflate_copy(&made, &bytes, row, reader, inflater, odb);
 
-	if (ret > 0 && items_check_id(odb->algo, &row->target, &made, NULL) < 0)
+	if (ret > 0 &&
+	    odb_object_check_id(&made, &row->target, odb->algo, NULL) < 0)
 		ret = ERR_CORRUPT;
 	buf_release(&bytes);
 	if (ret == ERR_NOMEM)
@@ -875,7 +876,7 @@ static int verify_row(const struct kept_delta *row, struct odb_reader *reader,
 	made.data = (const uint8_t *)bytes.data;
 	made.len = bytes.len;
 	if (!ret)
-		ret = items_check_id(odb->algo, &row->target, &made, NULL);
+		ret = odb_object_check_id(&made, &row->target, odb->algo, NULL);
 	odb_object_release(reader, &base);
 	buf_release(&bytes);
 	if (ret == ERR_NOMEM)

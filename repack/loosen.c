@@ -16,7 +16,7 @@ static int write_one(struct loose_writer *writer, struct walk *w,
 	objspace_oid(&oid, &w->space, item->obj_pos);
 	ret = objspace_read(&w->space, w->reader, item->obj_pos, &obj, err);
 	if (!ret)
-		ret = items_check_id(w->odb->algo, &oid, &obj, err);
+		ret = odb_object_check_id(&obj, &oid, w->odb->algo, err);
 	if (!ret)
 		ret = loose_writer_put(writer, &oid, obj.type, obj.data,
 				       obj.len, err);
