@@ -9,9 +9,6 @@
 #include "object/parse.h"
 #include "deltas/names.h"
 
-/* Maximum depth of trees that are read. */
-#define MAX_DEPTH 2048
-
 struct naming {
 	struct packing_items *list;
 	enum path_grouping grouping;
@@ -118,7 +115,7 @@ static int name_tree(struct naming *n, uint32_t item, unsigned depth)
 	struct cursor c;
 	int ret;
 
-	if (depth > MAX_DEPTH)
+	if (odb_is_too_deep(n->list->space->odb, depth))
 		return 0;
 	ret = read_item(n, item, OBJ_TREE, &obj);
 	if (ret <= 0)

@@ -19,8 +19,6 @@
  * in stock Git.
  */
 #define FILE_MAX_LEN ((uint64_t)100 << 20)
-/* Maximum depth of nested directories in which attribute files are searched. */
-#define MAX_DEPTH 2048
 
 struct loader {
 	struct attrs *attrs;
@@ -124,7 +122,7 @@ static int add_tree(struct loader *l, const struct oid *oid, unsigned depth)
 
 	if (ret < 0)
 		return ret == ERR_NOMEM ? ret : 0;
-	if (obj.type == OBJ_TREE && depth < MAX_DEPTH) {
+	if (obj.type == OBJ_TREE && !odb_is_too_deep(l->odb, depth)) {
 		struct cursor c = cursor_make(obj.data, obj.len);
 
 		ret = add_entries(l, c, false, depth);

@@ -118,6 +118,40 @@ static void named(void **state)
 	free(listed);
 }
 
+/* Lists all objects, and returns how many of them get a name hash. */
+static size_t count_named(struct oldrepo *o)
+{
+	struct packing_items list;
+	size_t nr = 0;
+
+	packing_items_init(&list, &o->w.space);
+	for (uint32_t i = 0; i < o->r.nr; i++)
+		assert_int_equal(packing_items_append(&list, oldrepo_pos(o, i),
+						      o->r.objects[i].type, 0,
+						      false),
+				 0);
+	assert_int_equal(names_fill(&list, PATH_GROUP_NONE, NULL), 0);
+	for (size_t i = 0; i < list.nr; i++)
+		nr += !!list.items[i].name_hash;
+	packing_items_release(&list);
+	return nr;
+}
+
+/* Trees deeper than core.maxTreeDepth are not read. */
+static void deep_trees(void **state)
+{
+	uint64_t seed = random_seed();
+	struct oldrepo o;
+	size_t all, shallow;
+
+	oldrepo_init(&o, &seed, OLD_PACK | OLD_LOOSE);
+	all = count_named(&o);
+	((struct odb *)o.w.odb)->max_tree_depth = 0;
+	shallow = count_named(&o);
+	assert_true(shallow > 0 && shallow < all);
+	oldrepo_release(&o);
+}
+
 /*
  * With the attribute -delta on all paths, each blob that has a path is marked
  * no_delta, and no other object is.
@@ -171,6 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(named),
+		cmocka_unit_test(deep_trees),
 		cmocka_unit_test(unset),
 	};
 
