@@ -8,31 +8,19 @@
 #include "odb/odb-stored.h"
 #include "sys/io.h"
 
-static int corrupt(const struct pack *pack, uint64_t offset, struct error *err)
-{
-	return error_set_at(err, ERR_CORRUPT, pack->path, offset,
-			    "no object starts there");
-}
-
 static int base_of(struct odb_stored *stored, struct pack *pack,
-		   const struct pack_rev *rev, uint64_t offset,
-		   struct error *err)
+		   uint64_t offset, struct error *err)
 {
 	struct pack_entry entry;
-	uint64_t base_offset;
-	uint32_t pack_pos;
+	uint32_t idx_pos;
 	int ret = pack_entry_at(&entry, pack, offset, err);
 
 	if (!ret)
-		ret = pack_entry_base(&base_offset, pack, offset, &entry, err);
-	if (ret <= 0)
-		return ret;
-	if (!pack_rev_find(rev, base_offset, &pack_pos))
-		return corrupt(pack, base_offset, err);
-	oid_from_raw(&stored->base,
-		     pack_idx_oid(&pack->idx, pack_rev_idx_pos(rev, pack_pos)),
-		     pack->algo);
-	return 0;
+		ret = pack_entry_base_pos(&idx_pos, pack, offset, &entry, err);
+	if (ret > 0)
+		oid_from_raw(&stored->base, pack_idx_oid(&pack->idx, idx_pos),
+			     pack->algo);
+	return ret < 0 ? ret : 0;
 }
 
 static int get_packed(struct odb_stored *stored, const struct odb *odb,
@@ -47,9 +35,10 @@ static int get_packed(struct odb_stored *stored, const struct odb *odb,
 	if (!rev)
 		return ERR_NOMEM;
 	if (!pack_rev_find(rev, offset, &pack_pos))
-		return corrupt(pack, offset, err);
+		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+				    "no object starts there");
 	stored->len = pack_rev_offset(rev, pack_pos + 1) - offset;
-	return with_base ? base_of(stored, pack, rev, offset, err) : 0;
+	return with_base ? base_of(stored, pack, offset, err) : 0;
 }
 
 static int get_loose(struct odb_stored *stored, const struct odb *odb,

@@ -424,12 +424,29 @@ int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 	return 0;
 }
 
+/*
+ * Finds the base of a REF_DELTA at `offset` in the index of its pack. Returns 1
+ * or ERR_CORRUPT.
+ */
+static int find_ref_base(uint32_t *idx_pos, const struct pack *pack,
+			 uint64_t offset, const struct pack_entry *entry,
+			 struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	if (pack_idx_find(&pack->idx, entry->base_oid, idx_pos))
+		return 1;
+	return error_set_at(err, ERR_CORRUPT, pack->path, offset,
+			    "delta base %s is not in the pack",
+			    oid_raw_to_hex(hex, entry->base_oid, pack->algo));
+}
+
 int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
 		    uint64_t offset, const struct pack_entry *entry,
 		    struct error *err)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
 	uint32_t idx_pos;
+	int ret;
 
 	if (entry->type == OBJ_OFS_DELTA) {
 		*base_offset = offset - entry->base_distance;
@@ -437,13 +454,44 @@ int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
 	}
 	if (entry->type != OBJ_REF_DELTA)
 		return 0;
-	if (!pack_idx_find(&pack->idx, entry->base_oid, &idx_pos))
-		return error_set_at(
-			err, ERR_CORRUPT, pack->path, offset,
-			"delta base %s is not in the pack",
-			oid_raw_to_hex(hex, entry->base_oid, pack->algo));
-	*base_offset = pack_idx_offset(&pack->idx, idx_pos);
+	ret = find_ref_base(&idx_pos, pack, offset, entry, err);
+	if (ret > 0)
+		*base_offset = pack_idx_offset(&pack->idx, idx_pos);
+	return ret;
+}
+
+/*
+ * Finds the object that begins at `offset`. Returns 1, ERR_CORRUPT or
+ * ERR_NOMEM.
+ */
+static int find_at(uint32_t *idx_pos, struct pack *pack, uint64_t offset,
+		   struct error *err)
+{
+	const struct pack_rev *rev = pack_get_rev_unproven(pack, err);
+	uint32_t pack_pos;
+
+	if (rev && !pack_rev_find(rev, offset, &pack_pos)) {
+		rev = pack_get_rev(pack, err);
+		if (rev && !pack_rev_find(rev, offset, &pack_pos))
+			return error_set_at(err, ERR_CORRUPT, pack->path,
+					    offset, "no object starts there");
+	}
+	if (!rev)
+		return ERR_NOMEM;
+	*idx_pos = pack_rev_idx_pos(rev, pack_pos);
 	return 1;
+}
+
+int pack_entry_base_pos(uint32_t *base_idx_pos, struct pack *pack,
+			uint64_t offset, const struct pack_entry *entry,
+			struct error *err)
+{
+	if (entry->type == OBJ_OFS_DELTA)
+		return find_at(base_idx_pos, pack,
+			       offset - entry->base_distance, err);
+	if (entry->type == OBJ_REF_DELTA)
+		return find_ref_base(base_idx_pos, pack, offset, entry, err);
+	return 0;
 }
 
 int pack_verify_checksum(const struct pack *pack, struct error *err)

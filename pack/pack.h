@@ -207,6 +207,16 @@ int pack_entry_base(uint64_t *base_offset, const struct pack *pack,
 		    struct error *err);
 
 /*
+ * Works like pack_entry_base(), but sets *base_idx_pos to the position of the
+ * base in the index. Uses the unverified reverse index, and the verified one if
+ * the base is not found. Returns 1, 0 if the entry is not a delta, ERR_CORRUPT
+ * if no object begins where the base should be, or ERR_NOMEM.
+ */
+int pack_entry_base_pos(uint32_t *base_idx_pos, struct pack *pack,
+			uint64_t offset, const struct pack_entry *entry,
+			struct error *err);
+
+/*
  * Opens the .pack file again, for sending parts of it with system calls.
  * Returns a descriptor that the caller closes, or -1 if the file was removed or
  * replaced.

@@ -39,28 +39,22 @@ int find_kept_open(struct found *f, struct error *warning, struct error *err)
  */
 static int base_of(uint32_t *obj_pos, const struct found *f, uint32_t bit)
 {
-	const struct pack_rev *rev;
 	const struct odb_pack *pack;
 	struct pack_entry entry;
-	uint64_t off, base_off;
-	uint32_t pack_pos;
+	uint32_t idx_pos;
+	uint64_t off;
 	int ret;
 
 	pack = bitmap_space_locate(&f->space, bit, &off);
 	if (!pack)
 		return ERR_CORRUPT;
 	ret = pack_entry_at(&entry, pack->pack, off, NULL);
-	if (ret < 0 ||
-	    (entry.type != OBJ_OFS_DELTA && entry.type != OBJ_REF_DELTA))
-		return ret;
-	ret = pack_entry_base(&base_off, pack->pack, off, &entry, NULL);
-	if (ret <= 0)
-		return ERR_CORRUPT;
-	rev = pack_get_rev_unproven(pack->pack, NULL);
-	if (!rev || !pack_rev_find(rev, base_off, &pack_pos))
-		return ERR_CORRUPT;
-	*obj_pos = pack->first_pos + pack_rev_idx_pos(rev, pack_pos);
-	return 1;
+	if (!ret)
+		ret = pack_entry_base_pos(&idx_pos, pack->pack, off, &entry,
+					  NULL);
+	if (ret > 0)
+		*obj_pos = pack->first_pos + idx_pos;
+	return ret;
 }
 
 /*

@@ -178,13 +178,11 @@ static bool find_base(uint32_t *base_pos, const struct copying *c, uint64_t off,
 		      const struct pack_entry *entry)
 {
 	const struct odb_pack *pack = c->o->pack;
-	uint32_t pack_pos;
-	uint64_t base_off;
+	uint32_t idx_pos;
 
-	if (pack_entry_base(&base_off, pack->pack, off, entry, NULL) <= 0 ||
-	    !pack_rev_find(c->o->rev, base_off, &pack_pos))
+	if (pack_entry_base_pos(&idx_pos, pack->pack, off, entry, NULL) <= 0)
 		return false;
-	*base_pos = pack->first_pos + pack_rev_idx_pos(c->o->rev, pack_pos);
+	*base_pos = pack->first_pos + idx_pos;
 	return true;
 }
 

@@ -636,7 +636,6 @@ static int add_copies(struct keeping *k, const struct keep_options *options)
 	const struct keep_copies_options copies = {
 		.tips = options->tips,
 		.pack = k->pack,
-		.rev = k->rev,
 		.old = &k->old,
 		.max_len = len < k->max_len ? k->max_len - len : 0,
 		.cost_max = options->all_copies

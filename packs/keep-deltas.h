@@ -220,7 +220,6 @@ struct keep_copies_options {
 	const struct keep_tips *tips;
 	/* the new pack, in the walk's snapshot */
 	const struct odb_pack *pack;
-	const struct pack_rev *rev; /* the order of `pack` */
 	/* the file of kept deltas (objects/info/deltas) before the repack */
 	const struct kept_deltas *old;
 	/* maximum bytes of the rows of the new file, with their zlib streams */

@@ -121,7 +121,6 @@ static void make(struct got *got, struct keptrepo *k, uint64_t max_len,
 	struct keep_copies_options options = {
 		.tips = &tips,
 		.pack = &k->odb->packs[0],
-		.rev = pack_get_rev(k->odb->packs[0].pack, NULL),
 		.old = &none,
 		.max_len = max_len,
 		.cost_max = cost_max,

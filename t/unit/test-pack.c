@@ -342,6 +342,43 @@ static void test_entry_bounds(void **state)
 	packfile_release(&p);
 }
 
+/*
+ * The bases of an OFS_DELTA and of a REF_DELTA are found in the index. No
+ * object begins where the last entry says that its base does.
+ */
+static void test_base_pos(void **state)
+{
+	struct pack_entry e = {.type = OBJ_OFS_DELTA, .size = 3};
+	struct oid others[3] = {{{7}}, {{8}}, {{9}}};
+	struct error err = ERROR_INIT;
+	struct packfile p;
+	struct pack *pack;
+	uint32_t idx_pos, base;
+
+	packfile_init(&p, HASH_SHA1);
+	packfile_add(&p, OBJ_BLOB, "base", 4);
+	packfile_add_delta(&p, OBJ_OFS_DELTA, 0, 4, "a", &others[0]);
+	packfile_add_delta(&p, OBJ_REF_DELTA, 0, 4, "b", &others[1]);
+	e.base_distance = p.bytes.len - p.offsets[1] - 1;
+	packfile_add_entry(&p, &e, "abc", 3, &others[2]);
+	pack = packfile_open(&p);
+	assert_true(pack_idx_find(&pack->idx, p.oids[0].bytes, &base));
+	for (uint32_t i = 0; i < 4; i++) {
+		static const int results[] = {0, 1, 1, ERR_CORRUPT};
+
+		assert_int_equal(pack_entry_at(&e, pack, p.offsets[i], NULL),
+				 0);
+		idx_pos = UINT32_MAX;
+		assert_int_equal(pack_entry_base_pos(&idx_pos, pack,
+						     p.offsets[i], &e, &err),
+				 results[i]);
+		assert_int_equal(idx_pos, results[i] > 0 ? base : UINT32_MAX);
+	}
+	assert_non_null(strstr(err.msg, "no object starts there"));
+	pack_close(pack);
+	packfile_release(&p);
+}
+
 static void test_missing(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -414,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_rev_sum),
 		cmocka_unit_test(test_rev_order),
 		cmocka_unit_test(test_entry_bounds),
+		cmocka_unit_test(test_base_pos),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_refused),
 	};
