@@ -44,6 +44,16 @@ static inline bool mem_mul(size_t *out, size_t a, size_t b)
 }
 
 /*
+ * Returns whether a zlib stream of `stream_len` bytes can inflate to `len`
+ * bytes, as far as these lengths tell: two bits of a stream inflate to at most
+ * 258 bytes. Call this before memory is allocated for the inflated bytes.
+ */
+static inline bool mem_can_inflate(uint64_t len, uint64_t stream_len)
+{
+	return len / 1032 <= stream_len;
+}
+
+/*
  * Returns an uninitialised array of `nr` items of `size` bytes, owned by the
  * caller. Returns NULL if memory runs out or the size overflows. nr == 0 gives
  * a valid pointer.

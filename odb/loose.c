@@ -7,12 +7,6 @@
 #include "odb/loose.h"
 
 /*
- * Largest ratio of inflated to deflated bytes: two bits of a stream inflate to
- * at most 258 bytes.
- */
-#define INFLATE_RATIO_MAX 1032
-
-/*
  * Maximum size in bytes of a loose object that read_small() inflates in one
  * call, header and content together.
  */
@@ -135,7 +129,7 @@ int loose_read(struct loose_object *obj, struct inflater *inf, const void *file,
 	ret = loose_info(&header, inf, file, file_len, name, err);
 	if (ret < 0)
 		return ret;
-	if (header.size / INFLATE_RATIO_MAX > file_len ||
+	if (!mem_can_inflate(header.size, file_len) ||
 	    !mem_add(&total_len, (size_t)header.size, header.header_len))
 		return error_set(
 			err, ERR_CORRUPT,

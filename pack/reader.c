@@ -19,11 +19,6 @@
 #include "pack/reader.h"
 
 enum {
-	/*
-	 * largest number of bytes that one byte of a zlib stream can inflate
-	 * to: two bits yield at most 258 bytes
-	 */
-	DEFLATE_RATIO_MAX = 1032,
 	/* maximum number of bytes of the two sizes at the start of a delta */
 	DELTA_HEADER_MAX = 20,
 	/*
@@ -138,7 +133,7 @@ static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 		      uint64_t size, size_t *stream_len, struct error *err)
 {
 	*stream_len = stream_len_max(pack, offset, header_len, size);
-	if (size / DEFLATE_RATIO_MAX > *stream_len)
+	if (!mem_can_inflate(size, *stream_len))
 		return error_set_at(err, ERR_CORRUPT, pack->path, offset,
 				    "object larger than its data can be");
 	return 0;

@@ -16,11 +16,6 @@
 #include "sys/thread.h"
 
 enum {
-	/*
-	 * largest number of bytes that one byte of a zlib stream can inflate
-	 * to: two bits yield at most 258 bytes
-	 */
-	DEFLATE_RATIO_MAX = 1032,
 	FAMILIES_PER_TASK = 64,
 	/*
 	 * limit for the bytes of the delta bases that a thread keeps: the
@@ -113,7 +108,7 @@ static int find_extent(struct extent *x, const struct pack_chains *c,
 			       "object has another CRC than in "
 			       "the index",
 			       err);
-	if (x->entry.size / DEFLATE_RATIO_MAX > x->stream_len)
+	if (!mem_can_inflate(x->entry.size, x->stream_len))
 		return corrupt(c, x->offset,
 			       "object larger than its data can "
 			       "be",

@@ -9,8 +9,9 @@
 #include "packing/packs.h"
 
 /*
- * Maximum number of deltas that are followed in a stored delta chain. Chains in
- * packs are not longer.
+ * Maximum number of deltas that are followed in a stored delta chain. Chains of
+ * received packs may be longer. The objects at the end of such a chain are not
+ * used as delta bases.
  */
 #define CHAIN_MAX 4096
 

@@ -753,9 +753,6 @@ int keep_deltas(const struct repo *repo, const struct keep_options *options,
 
 /* ---- verifying */
 
-/* A zlib stream inflates to at most this number of times its own size. */
-#define DEFLATE_RATIO_MAX 1032
-
 /*
  * Inflate the delta of a row and apply it to its base. Returns 0, ERR_CORRUPT
  * or ERR_NOMEM.
@@ -767,7 +764,7 @@ static int apply(struct buf *out, const struct kept_delta *row,
 	uint64_t base_len, len;
 	int ret = ERR_NOMEM;
 
-	if (row->size / DEFLATE_RATIO_MAX > row->len)
+	if (!mem_can_inflate(row->size, row->len))
 		return ERR_CORRUPT;
 	if (buf_reserve(&delta, row->size) < 0)
 		goto out;
@@ -805,7 +802,7 @@ static int inflate_copy(struct odb_object *made, struct buf *bytes,
 
 	if (!odb_find(odb, &row->target, &pos))
 		return 0;
-	if (row->size / DEFLATE_RATIO_MAX > row->len)
+	if (!mem_can_inflate(row->size, row->len))
 		return ERR_CORRUPT;
 	ret = odb_info_pos(reader, pos, &made->type, NULL, NULL);
 	if (!ret)

@@ -3,13 +3,12 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/mem.h"
 #include "base/varint.h"
 #include "reftable/block.h"
 
 #define BLOCK_HEADER_LEN 4
 #define RESTART_LEN 3
-/* The largest possible ratio of inflated to deflated bytes. */
-#define INFLATE_RATIO_MAX 1032
 
 int reftable_block_corrupt(const struct reftable_file *file, uint64_t off,
 			   const char *why, struct error *err)
@@ -64,7 +63,7 @@ static int64_t inflate_block(struct reftable_block *block,
 	uLong src_len = (uLong)(file->end - at);
 	uLong dst_len = (uLong)(len - block->first);
 
-	if (dst_len / INFLATE_RATIO_MAX > src_len)
+	if (!mem_can_inflate(dst_len, src_len))
 		return reftable_block_corrupt(file, block->off,
 					      "block is too long", err);
 	buf_reset(&block->inflated);

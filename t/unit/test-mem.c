@@ -27,6 +27,16 @@ static void sums_and_products_are_checked(void **state)
 	assert_true(out == SIZE_MAX - 1);
 }
 
+static void streams_limit_their_content(void **state)
+{
+	assert_true(mem_can_inflate(0, 0));
+	assert_true(mem_can_inflate(1031, 0));
+	assert_false(mem_can_inflate(1032, 0));
+	assert_true(mem_can_inflate(10 * 1032, 10));
+	assert_false(mem_can_inflate(11 * 1032, 10));
+	assert_false(mem_can_inflate(UINT64_MAX, UINT32_MAX));
+}
+
 static void no_items_is_a_valid_array(void **state)
 {
 	void *a = mem_alloc(0, 8), *b = mem_calloc(0, 8);
@@ -103,6 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sums_and_products_are_checked),
+		cmocka_unit_test(streams_limit_their_content),
 		cmocka_unit_test(no_items_is_a_valid_array),
 		cmocka_unit_test(too_large_is_null),
 		cmocka_unit_test(calloc_is_zeroed),
