@@ -422,11 +422,12 @@ static int note_ref_delta(struct pack_indexer *ix, const struct current *cur,
 static int ref_cmp(const void *a, const void *b)
 {
 	const struct indexer_ref *x = a, *y = b;
+	uint32_t x_first = x->first, y_first = y->first;
 	int cmp = oid_cmp(&x->base, &y->base);
 
 	if (cmp)
 		return cmp;
-	return x->first < y->first ? -1 : x->first > y->first;
+	return x_first < y_first ? -1 : x_first > y_first;
 }
 
 /*

@@ -41,10 +41,9 @@ struct indexer_ref {
 	struct oid base;
 	/*
 	 * entry_nr of the first delta in the list; INDEXER_NONE: a thread has
-	 * taken the list to resolve its deltas. Threads access this field
-	 * atomically.
+	 * taken the list to resolve its deltas
 	 */
-	uint32_t first;
+	_Atomic uint32_t first;
 	/*
 	 * true: the base is not in the pack; its content came from the callback
 	 * hooks.base

@@ -14,6 +14,7 @@
  * in the pack. `next` is the entry_nr of the next delta to be resolved among
  * the deltas that have this object as their base.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -303,7 +304,7 @@ static struct indexer_ref *find_ref(const struct pack_indexer *ix,
  */
 static uint32_t take_list(struct indexer_ref *ref)
 {
-	return __atomic_exchange_n(&ref->first, INDEXER_NONE, __ATOMIC_ACQ_REL);
+	return atomic_exchange(&ref->first, INDEXER_NONE);
 }
 
 /*
