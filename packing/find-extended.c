@@ -51,16 +51,18 @@
  */
 #define OLD_MAX 1024
 
+/*
+ * Maximum number of prepared answers that are tried for one clone. A repack
+ * makes at most three answers to clones with full history. The limit is needed
+ * because each attempt walks up to NEW_MAX + OLD_MAX commits, and a file may
+ * have 65,535 answers.
+ */
+#define TRIES_MAX 4
+
 struct extending {
 	struct found *f;
 	const struct packing_send_options *options;
 	struct prepared_wants file;
-	/*
-	 * true: try only prepared answers that the client can get from another
-	 * place, such as a web server; false: try only the other prepared
-	 * answers
-	 */
-	bool is_elsewhere;
 	/* indexed like file.ids: ids that the clone wants */
 	struct bitset wanted;
 	size_t wanted_nr;
@@ -150,30 +152,51 @@ static bool is_near(const struct extending *x,
 	       x->wanted_nr - common + x->unlisted_nr <= NEW_MAX;
 }
 
-/*
- * Returns the largest prepared answer (by number of objects) that has fewer
- * than `below` objects and nearly the same wants as the clone. NULL: there is
- * no such answer. If x->is_elsewhere is true, only answers that the client can
- * get from another place (such as a web server) are considered. If it is false,
- * only the other answers are considered.
- */
-static const struct prepared_wants_of *next_answer(const struct extending *x,
-						   uint32_t below)
+/* A prepared answer (a stored response) to try. */
+struct candidate {
+	const struct prepared_wants_of *of;
+	uint32_t object_nr;
+	/*
+	 * true: the client can get the answer from another place, such as a web
+	 * server
+	 */
+	bool is_elsewhere;
+};
+
+/* Compares candidates: the one that is tried first is less. */
+static int cmp_candidates(const void *va, const void *vb)
 {
-	const struct prepared_wants_of *best = NULL;
+	const struct candidate *a = va, *b = vb;
+
+	if (a->is_elsewhere != b->is_elsewhere)
+		return a->is_elsewhere ? -1 : 1;
+	if (a->object_nr != b->object_nr)
+		return a->object_nr > b->object_nr ? -1 : 1;
+	return a->of->answer < b->of->answer ? -1 : 1;
+}
+
+/*
+ * List the prepared answers with nearly the same wants as the clone, in the
+ * order in which they are tried. *list has room for x->file.nr candidates.
+ * Returns the number of candidates.
+ */
+static size_t list_candidates(const struct extending *x, struct candidate *list)
+{
+	size_t nr = 0;
 
 	for (size_t i = 0; i < x->file.nr; i++) {
 		const struct prepared_wants_of *of = &x->file.answers[i];
 		const struct prepared_content *plain = &answer_of(x, of)->plain;
-		uint32_t nr = plain->object_nr;
 
-		if (nr >= below || !is_near(x, of) ||
-		    found_is_elsewhere(x->f, plain) != x->is_elsewhere)
-			continue;
-		if (!best || nr > answer_of(x, best)->plain.object_nr)
-			best = of;
+		if (is_near(x, of))
+			list[nr++] = (struct candidate){
+				of,
+				plain->object_nr,
+				found_is_elsewhere(x->f, plain),
+			};
 	}
-	return best;
+	qsort(list, nr, sizeof(*list), cmp_candidates);
+	return nr;
 }
 
 /*
@@ -462,33 +485,28 @@ static int try_answer(struct extending *x, const struct prepared_wants_of *of,
 }
 
 /*
- * Try prepared answers, the largest first. If `is_elsewhere` is true, only
- * answers that the client can get from another place (such as a web server) are
- * tried; if it is false, only the other answers are tried. Returns 1 if an
- * answer can be used, 0 if none fits, or a negative error code.
+ * Try prepared answers, at most TRIES_MAX. Returns 1 if an answer can be used,
+ * 0 if none fits, or a negative error code.
  */
-static int try_answers(struct extending *x, bool is_elsewhere,
-		       struct error *err)
+static int try_answers(struct extending *x, struct error *err)
 {
-	const struct prepared_wants_of *of;
+	struct candidate *list = mem_alloc(x->file.nr, sizeof(*list));
+	size_t nr;
 	int ret = 0;
 
-	x->is_elsewhere = is_elsewhere;
-	of = next_answer(x, UINT32_MAX);
-	while (of && !ret) {
-		ret = try_answer(x, of, err);
-		if (!ret)
-			of = next_answer(x, x->f->content->object_nr);
-	}
+	if (!list)
+		return error_nomem(err);
+	nr = list_candidates(x, list);
+	for (size_t i = 0; i < nr && i < TRIES_MAX && !ret; i++)
+		ret = try_answer(x, list[i].of, err);
+	free(list);
 	return ret;
 }
 
 static int extend(struct extending *x, struct error *err)
 {
-	int ret = found_offers(x->f) ? try_answers(x, true, err) : 0;
+	int ret = try_answers(x, err);
 
-	if (!ret)
-		ret = try_answers(x, false, err);
 	if (ret <= 0)
 		return ret;
 	ret = list_objects(x, err);

@@ -81,18 +81,13 @@ out:
 	return ret;
 }
 
-bool found_offers(const struct found *found)
-{
-	return packing_has_packs(found->request->elsewhere);
-}
-
 bool found_is_elsewhere(const struct found *found,
 			const struct prepared_content *content)
 {
 	const struct packing_elsewhere *e = found->request->elsewhere;
 	size_t trailer_len = hash_len(found->walk.odb->algo);
 
-	return found_offers(found) &&
+	return packing_has_packs(e) &&
 	       e->has_pack(e->ctx, &content->checksum,
 			   PACK_HEADER_LEN + prepared_bytes(content) +
 				   trailer_len);

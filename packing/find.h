@@ -222,14 +222,6 @@ bool found_is_item(const struct found *found, const struct packing_items *items,
 bool found_is_prepared(const struct found *found, uint32_t odb_pos);
 
 /*
- * Returns whether the receiver may get whole packs from another place, such as
- * a web server (request->elsewhere). If the result is false,
- * found_is_elsewhere() need not be called: it returns false for each prepared
- * content (struct prepared_content).
- */
-bool found_offers(const struct found *found);
-
-/*
  * Returns whether the receiver can get, from another place
  * (request->elsewhere), a pack with exactly the bytes of `content`.
  */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "packing/find.h"
+#include "prepared/prepared-wants.h"
 #include "t/unit/keptrepo.h"
 #include "t/unit/nomem.h"
 #include "t/unit/sentpack.h"
@@ -248,6 +249,106 @@ static void no_memory(void **state)
 	release(&again.e);
 }
 
+static void replace_file(struct tmprepo *t, const char *name,
+			 const struct buf *bytes)
+{
+	tmprepo_remove(t, name);
+	tmprepo_write_len(t, name, bytes->data, bytes->len);
+}
+
+/* Returns the wants of the answer with the most wants. */
+static const struct prepared_wants_of *most_wants(
+	const struct prepared_wants *wants)
+{
+	const struct prepared_wants_of *most = &wants->answers[0];
+
+	for (size_t i = 1; i < wants->nr; i++)
+		if (ewah_count(&wants->answers[i].ids) > ewah_count(&most->ids))
+			most = &wants->answers[i];
+	return most;
+}
+
+/* Number of copies of an answer that copy_answer() can write. */
+#define COPIES_MAX 8
+
+/*
+ * Replace the prepared answers by `nr` copies of the answer to a clone of all
+ * branches. All copies but the last are said to have one more want, which is
+ * not in the repository.
+ */
+static void copy_answer(struct extendedrepo *e, uint32_t nr)
+{
+	struct prepared_answer answers[COPIES_MAX];
+	struct prepared_wants_of ofs[COPIES_MAX];
+	struct tmprepo *t = &e->k.r.t;
+	struct bitset set = BITSET_INIT;
+	struct buf bytes = BUF_INIT, ids = BUF_INIT, more = BUF_INIT;
+	struct prepared p, copy;
+	struct prepared_wants w, copy_w;
+	struct ewah wrong;
+
+	assert_true(nr <= COPIES_MAX);
+	assert_int_equal(prepared_open(&p, e->k.odb, 0, NULL), 1);
+	assert_int_equal(prepared_wants_open(&w, &p, e->k.odb, 0, NULL), 1);
+	copy = p;
+	copy_w = w;
+	ewah_init(&wrong);
+	assert_int_equal(bitset_init(&set, w.id_nr + 1), 0);
+	ewah_or_into(&set, &most_wants(&w)->ids);
+	bitset_set(&set, w.id_nr);
+	assert_int_equal(ewah_from_bitset(&wrong, &set), 0);
+	for (uint32_t i = 0; i < nr; i++) {
+		answers[i] = p.answers[most_wants(&w)->answer];
+		ofs[i] = (struct prepared_wants_of){
+			.answer = i,
+			.ids = i < nr - 1 ? ewah_view_of(&wrong)
+					  : most_wants(&w)->ids,
+		};
+	}
+	copy.answers = answers;
+	copy_w.answers = ofs;
+	copy.nr = copy_w.nr = nr;
+	assert_int_equal(prepared_write(&bytes, &copy), 0);
+	assert_int_equal(buf_append(&ids, w.ids, 20 * (size_t)w.id_nr), 0);
+	for (int i = 0; i < 20; i++)
+		assert_int_equal(buf_append_char(&ids, (char)0xff), 0);
+	copy_w.ids = (const uint8_t *)ids.data;
+	copy_w.id_nr++;
+	oid_from_raw(&copy_w.prepared_checksum,
+		     (const uint8_t *)bytes.data + bytes.len - 20, HASH_SHA1);
+	assert_int_equal(prepared_wants_write(&more, &copy_w), 0);
+	replace_file(t, "objects/info/prepared", &bytes);
+	replace_file(t, "objects/info/prepared-wants", &more);
+	ewah_release(&wrong);
+	bitset_release(&set);
+	prepared_wants_close(&w);
+	prepared_close(&p);
+	buf_release(&bytes);
+	buf_release(&ids);
+	buf_release(&more);
+}
+
+/*
+ * Answers of the same size are tried one after the other, but only a few of
+ * them.
+ */
+static void equal_answers(void **state)
+{
+	for (uint32_t nr = 1; nr <= 5; nr++) {
+		struct extendedrepo e;
+		uint32_t wants[3];
+
+		init(&e);
+		wants[0] = e.commit;
+		wants[1] = e.side;
+		wants[2] = e.k.commits[TOPIC];
+		copy_answer(&e, nr);
+		check_clone(&e, wants, 3,
+			    nr < 5 ? "prepared+walk" : "bitmap+walk", 1);
+		release(&e);
+	}
+}
+
 /* Fails when the tags are visited for the first time. */
 static int fail_once(void *ctx,
 		     int (*fn)(void *fn_ctx, const struct packing_tag *tag),
@@ -341,6 +442,7 @@ int main(void)
 		cmocka_unit_test(rewound_branch),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(no_memory),
+		cmocka_unit_test(equal_answers),
 		cmocka_unit_test(unreadable_tags),
 		cmocka_unit_test(many_branches),
 	};
