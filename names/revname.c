@@ -21,10 +21,19 @@
 #include "sys/clock.h"
 
 /*
- * Maximum number of suffixes (such as ~1) in a name. The limit protects the
- * stack, because each suffix causes a nested call.
+ * Maximum number of suffixes (such as ~1) in a name. The limit bounds the time
+ * that a name takes, because a client may choose the name.
  */
 #define SUFFIX_MAX 10000
+
+/* A suffix of a revision name: ~<n>, ^<n> or ^{<type>}. */
+struct suffix {
+	char kind;       /* '~', '^', or '{' for ^{<type>} */
+	size_t rev_len;  /* number of bytes of the name before the suffix */
+	size_t len;      /* number of bytes of the name including the suffix */
+	size_t n;        /* the number of ~<n> or ^<n> */
+	size_t type_len; /* length of <type> */
+};
 
 /* The state of resolving one revision name. */
 struct resolver {
@@ -32,8 +41,10 @@ struct resolver {
 	struct refs *refs;
 	struct odb_reader *reader;
 	const struct odb *odb;
-	/* number of suffixes removed so far */
-	unsigned depth;
+	/* owned: the suffixes that were parsed, the last one of the name first
+	 */
+	struct suffix *suffixes;
+	size_t suffix_nr, suffix_alloc;
 	/* whether to omit the warning that the name of a ref is ambiguous */
 	bool quiet;
 	/* receives messages for the user; NULL: no messages */
@@ -370,9 +381,6 @@ static int nth_ancestor(struct resolver *r, struct oid *oid, size_t n)
 	return ret;
 }
 
-static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
-		       size_t len, enum revname_hint hint);
-
 static bool is_word(const char *s, size_t len, const char *word)
 {
 	return len == strlen(word) && !memcmp(s, word, len);
@@ -421,30 +429,20 @@ static int note_lost_target(const struct resolver *r, const struct oid *oid,
 }
 
 /*
- * Resolves <rev>^{<type>}. `open` is the offset of "{" in the name, and the
- * type is `what_len` bytes long. Returns 0 or a negative error code.
+ * Replaces *oid, the object before a suffix ^{<type>}, by the object that the
+ * suffix means. Returns 0 or a negative error code.
  */
-static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
-			  size_t len, size_t open, size_t what_len)
+static int apply_peel(const struct resolver *r, struct oid *oid,
+		      const struct suffix *s)
 {
-	const char *what = name + open + 1;
-	enum object_type wanted = object_type_by_name(what, what_len);
-	enum revname_hint hint = REVNAME_ANY;
-	int ret;
+	const char *type = r->name + s->rev_len + 2;
+	enum object_type wanted = object_type_by_name(type, s->type_len);
+	int ret = 0;
 
-	if (what_len && what[0] == '/')
-		return unsupported(r, "searches for a commit message");
-	if (wanted == OBJ_COMMIT)
-		hint = REVNAME_COMMITTISH;
-	else if (wanted == OBJ_TREE)
-		hint = REVNAME_TREEISH;
-	ret = resolve_rev(r, out, name, open - 1, hint);
-	if (ret < 0)
-		return ret;
-	if (!is_word(what, what_len, "object"))
-		ret = peel_to(r, out, wanted, len);
-	if (ret == ERR_MISSING && !what_len &&
-	    note_lost_target(r, out, open - 1) < 0)
+	if (!is_word(type, s->type_len, "object"))
+		ret = peel_to(r, oid, wanted, s->len);
+	if (ret == ERR_MISSING && !s->type_len &&
+	    note_lost_target(r, oid, s->rev_len) < 0)
 		return ERR_NOMEM;
 	/*
 	 * To peel to a commit, tag or blob, peel_to() had to read the object.
@@ -452,8 +450,8 @@ static int resolve_braces(struct resolver *r, struct oid *out, const char *name,
 	 */
 	if (ret < 0 || (wanted != OBJ_NONE && wanted != OBJ_TREE))
 		return ret;
-	ret = odb_info(r->reader, out, NULL, NULL, r->err);
-	return missing_is_unknown(r, out, ret);
+	ret = odb_info(r->reader, oid, NULL, NULL, r->err);
+	return missing_is_unknown(r, oid, ret);
 }
 
 /*
@@ -483,7 +481,7 @@ static bool names_branch(const char *name, size_t len, bool checkouts)
  * Resolves <ref>@{<n>} or <ref>@{<date>}. `open` is the offset of "{". Returns
  * 0 or a negative error code.
  */
-static int resolve_selector(struct resolver *r, struct oid *out,
+static int resolve_selector(const struct resolver *r, struct oid *out,
 			    const char *name, size_t len, size_t open)
 {
 	struct revname_selector s;
@@ -533,68 +531,160 @@ static bool parse_number(const char *p, size_t len, size_t *n)
 }
 
 /*
- * Resolves a name with a suffix like ^{tag}, which find_peel() has parsed:
- * finds the object before the suffix, and peels it to the type in the suffix.
- *
- * If the object does not exist or cannot be peeled to this type, the function
- * does the same as stock Git: it takes all text after the last "@{", without
- * the final brace, for a date. In "main@{yesterday}^{tag}", this text is
- * "yesterday}^{tag". The parser of dates ignores "}^{tag". So if
- * main@{yesterday} is a commit, the whole name means this commit. A text that
- * begins with "-" is no date. Returns 0 or a negative error code.
+ * Parses the suffix at the end of the first `len` bytes of the name. Returns 1
+ * with *s set, 0 if there is no suffix, ERR_UNSUPPORTED for a search for a
+ * commit message, or ERR_MISSING if the number in the suffix is too large.
  */
-static int resolve_peel(struct resolver *r, struct oid *out, const char *name,
-			size_t len, size_t open, size_t type_len)
+static int parse_suffix(const struct resolver *r, struct suffix *s, size_t len)
 {
-	int ret = resolve_braces(r, out, name, len, open, type_len);
-	struct error why = ERROR_INIT, *err = r->err;
-	size_t at = open - 1;
-
-	if (ret != ERR_MISSING && ret != ERR_INVALID)
-		return ret;
-	while (at && (name[at] != '{' || name[at - 1] != '@'))
-		at--;
-	if (!at || name[at + 1] == '-')
-		return ret;
-	r->err = &why;
-	if (!resolve_selector(r, out, name, len, at))
-		ret = 0;
-	r->err = err;
-	return ret;
-}
-
-static int resolve_rev(struct resolver *r, struct oid *out, const char *name,
-		       size_t len, enum revname_hint hint)
-{
+	const char *name = r->name;
 	size_t at = len;
-	size_t n, type_len;
-	int ret;
 
-	if (!len || ++r->depth > SUFFIX_MAX)
-		return unknown(r);
-	if (name[len - 1] == '}') {
-		const char *open = memrchr(name, '{', len);
-
-		at = find_peel(name, len, &type_len);
-		if (at)
-			return resolve_peel(r, out, name, len, at, type_len);
-		at = open ? (size_t)(open - name) : 0;
-		if (at > 0 && name[at - 1] == '@')
-			return resolve_selector(r, out, name, len, at);
-		return resolve_basic(r, out, name, len, hint);
+	*s = (struct suffix){.len = len};
+	if (len && name[len - 1] == '}') {
+		at = find_peel(name, len, &s->type_len);
+		if (!at)
+			return 0;
+		if (s->type_len && name[at + 1] == '/')
+			return unsupported(r, "searches for a commit message");
+		s->kind = '{';
+		s->rev_len = at - 1;
+		return 1;
 	}
 	while (at && isdigit((unsigned char)name[at - 1]))
 		at--;
 	if (at < 2 || (name[at - 1] != '^' && name[at - 1] != '~'))
-		return resolve_basic(r, out, name, len, hint);
-	if (!parse_number(name + at, len - at, &n))
+		return 0;
+	s->kind = name[at - 1];
+	s->rev_len = at - 1;
+	return parse_number(name + at, len - at, &s->n) ? 1 : unknown(r);
+}
+
+/* Returns the kind of object that the name before a suffix should mean. */
+static enum revname_hint suffix_hint(const struct resolver *r,
+				     const struct suffix *s)
+{
+	const char *type = r->name + s->rev_len + 2;
+
+	if (s->kind != '{')
+		return REVNAME_COMMITTISH;
+	switch (object_type_by_name(type, s->type_len)) {
+	case OBJ_COMMIT:
+		return REVNAME_COMMITTISH;
+	case OBJ_TREE:
+		return REVNAME_TREEISH;
+	default:
+		return REVNAME_ANY;
+	}
+}
+
+/*
+ * Parses the suffixes at the end of the first *len bytes of the name into
+ * r->suffixes. Sets *len to the number of bytes before the suffixes, and *hint
+ * to the kind of object that these bytes should mean. Returns 0 or a negative
+ * error code. After an error, r->suffixes has the suffixes behind the one that
+ * is wrong.
+ */
+static int parse_suffixes(struct resolver *r, size_t *len,
+			  enum revname_hint *hint)
+{
+	struct suffix s;
+	int ret;
+
+	r->suffix_nr = 0;
+	while ((ret = parse_suffix(r, &s, *len)) > 0) {
+		if (r->suffix_nr == SUFFIX_MAX)
+			return unknown(r);
+		if (mem_grow(&r->suffixes, &r->suffix_alloc, r->suffix_nr + 1,
+			     sizeof(*r->suffixes)) < 0)
+			return error_nomem(r->err);
+		r->suffixes[r->suffix_nr++] = s;
+		*len = s.rev_len;
+		*hint = suffix_hint(r, &s);
+		r->quiet = r->quiet && s.kind == '{';
+	}
+	return ret;
+}
+
+/*
+ * Resolves a name that ends with a suffix like ^{tag} and that could not be
+ * resolved.
+ *
+ * If the object before ^{tag} does not exist or cannot be peeled to a tag,
+ * stock Git takes all text after the last "@{", without the final brace, for a
+ * date. In "main@{yesterday}^{tag}", this text is "yesterday}^{tag". The parser
+ * of dates ignores "}^{tag". So if main@{yesterday} is a commit, the whole name
+ * means this commit. A text that begins with "-" is no date.
+ *
+ * Returns whether *out was set.
+ */
+static bool resolve_as_date(struct resolver *r, struct oid *out,
+			    const struct suffix *s)
+{
+	struct error why = ERROR_INIT, *err = r->err;
+	size_t at = s->rev_len;
+	int ret;
+
+	while (at && (r->name[at] != '{' || r->name[at - 1] != '@'))
+		at--;
+	if (!at || r->name[at + 1] == '-')
+		return false;
+	r->err = &why;
+	ret = resolve_selector(r, out, r->name, s->len, at);
+	r->err = err;
+	return !ret;
+}
+
+/* Resolves a name without suffixes. Returns 0 or a negative error code. */
+static int resolve_base(const struct resolver *r, struct oid *out, size_t len,
+			enum revname_hint hint)
+{
+	const char *open;
+
+	if (!len)
 		return unknown(r);
-	r->quiet = false;
-	ret = resolve_rev(r, out, name, at - 1, REVNAME_COMMITTISH);
-	if (ret < 0)
-		return ret;
-	return name[at - 1] == '^' ? nth_parent(r, out, n)
-				   : nth_ancestor(r, out, n);
+	open = r->name[len - 1] == '}' ? memrchr(r->name, '{', len) : NULL;
+	if (open && open > r->name && open[-1] == '@')
+		return resolve_selector(r, out, r->name, len,
+					(size_t)(open - r->name));
+	return resolve_basic(r, out, r->name, len, hint);
+}
+
+static int apply_suffix(struct resolver *r, struct oid *oid,
+			const struct suffix *s)
+{
+	switch (s->kind) {
+	case '{':
+		return apply_peel(r, oid, s);
+	case '^':
+		return nth_parent(r, oid, s->n);
+	default:
+		return nth_ancestor(r, oid, s->n);
+	}
+}
+
+/*
+ * Resolves the first `len` bytes of the name. Parses the suffixes from the last
+ * to the first, resolves the name before them, and applies the suffixes from
+ * the first to the last. Returns 0 or a negative error code.
+ */
+static int resolve_rev(struct resolver *r, struct oid *out, size_t len,
+		       enum revname_hint hint)
+{
+	int ret = parse_suffixes(r, &len, &hint);
+
+	if (!ret)
+		ret = resolve_base(r, out, len, hint);
+	for (size_t i = r->suffix_nr; i-- > 0;) {
+		const struct suffix *s = &r->suffixes[i];
+
+		if (!ret)
+			ret = apply_suffix(r, out, s);
+		if ((ret == ERR_MISSING || ret == ERR_INVALID) &&
+		    s->kind == '{' && resolve_as_date(r, out, s))
+			ret = 0;
+	}
+	return ret;
 }
 
 /*
@@ -769,7 +859,7 @@ static int resolve_in_tree(struct resolver *r, struct oid *oid,
 					      : "paths in the index");
 	if (!strncmp(colon + 1, "./", 2) || !strncmp(colon + 1, "../", 3))
 		return unsupported(r, "relative paths");
-	ret = resolve_rev(r, oid, r->name, rev_len, REVNAME_TREEISH);
+	ret = resolve_rev(r, oid, rev_len, REVNAME_TREEISH);
 	if (!ret)
 		ret = peel_to_tree(r, oid, colon);
 	return ret ? ret : resolve_path(r, oid, colon + 1, rev_len);
@@ -795,7 +885,7 @@ int revname_resolve_as(struct oid *out, const char *name,
 	int ret = ERR_MISSING;
 
 	if (!colon)
-		ret = resolve_rev(&r, &oid, name, strlen(name), options->hint);
+		ret = resolve_rev(&r, &oid, strlen(name), options->hint);
 	if (!colon && (ret == ERR_MISSING || ret == ERR_INVALID))
 		colon = find_colon(name);
 	if (colon)
@@ -809,6 +899,7 @@ int revname_resolve_as(struct oid *out, const char *name,
 		ret = unsupported(&r, "upstream branches and checkouts");
 	if (!ret)
 		*out = oid;
+	free(r.suffixes);
 	free(r.shallow);
 	buf_release(&r.grafts);
 	return ret;
