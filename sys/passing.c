@@ -24,6 +24,12 @@ union control {
 	struct cmsghdr align;
 };
 
+/*
+ * Maximum number of descriptors that the kernel can store in a union control.
+ * This is more than SYS_PASSING_MAX if the union has padding at its end.
+ */
+#define CONTROL_FDS ((sizeof(union control) - CMSG_LEN(0)) / sizeof(int))
+
 static int make_address(struct sockaddr_un *a, const char *path,
 			struct error *err)
 {
@@ -149,7 +155,7 @@ int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
 /*
  * Copies the descriptors of a received message to `out`. Returns their number.
  */
-static size_t take_fds(struct msghdr *message, int out[SYS_PASSING_MAX])
+static size_t take_fds(struct msghdr *message, int out[CONTROL_FDS])
 {
 	struct cmsghdr *c = CMSG_FIRSTHDR(message);
 	size_t nr;
@@ -172,7 +178,7 @@ ssize_t sys_passing_receive(int fd, void *bytes, size_t max, int *fds,
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes),
 	};
-	int got[SYS_PASSING_MAX];
+	int got[CONTROL_FDS];
 	ssize_t n;
 	size_t nr;
 

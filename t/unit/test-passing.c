@@ -135,6 +135,58 @@ static void test_refuses(void **state)
 	release(&e);
 }
 
+/*
+ * Sends a message with `fd_nr` descriptors, which may be more than
+ * SYS_PASSING_MAX.
+ */
+static void send_fds(int fd, size_t fd_nr)
+{
+	union {
+		char bytes[CMSG_SPACE(8 * sizeof(int))];
+		struct cmsghdr align;
+	} control = {.bytes = {0}};
+	struct iovec iov = {(void *)"a", 1};
+	struct msghdr message = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = CMSG_SPACE(fd_nr * sizeof(int)),
+	};
+
+	assert_true(fd_nr <= 8);
+	control.align.cmsg_level = SOL_SOCKET;
+	control.align.cmsg_type = SCM_RIGHTS;
+	control.align.cmsg_len = CMSG_LEN(fd_nr * sizeof(int));
+	assert_int_equal(sendmsg(fd, &message, 0), 1);
+}
+
+/*
+ * A peer may send more descriptors than any message of ours has. The receiver
+ * refuses the message and leaves no descriptor open.
+ */
+static void test_too_many(void **state)
+{
+	struct ends e;
+	int fds[SYS_PASSING_MAX], next;
+	char got[4];
+
+	make(&e);
+	next = dup(0);
+	close(next);
+	for (size_t nr = SYS_PASSING_MAX; nr <= 8; nr++) {
+		send_fds(e.client, nr);
+		assert_int_equal(sys_passing_receive(e.server, got, 4, fds,
+						     SYS_PASSING_MAX, NULL),
+				 nr == SYS_PASSING_MAX ? 1 : ERR_PEER);
+		for (size_t i = 0; nr == SYS_PASSING_MAX && i < nr; i++)
+			close(fds[i]);
+		fds[0] = dup(0);
+		assert_int_equal(fds[0], next);
+		close(fds[0]);
+	}
+	release(&e);
+}
+
 static void test_blocking(void **state)
 {
 	bool was_blocking = false;
@@ -331,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_listens),
 		cmocka_unit_test(test_passes),
 		cmocka_unit_test(test_refuses),
+		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_blocking),
 		cmocka_unit_test(test_open),
 		cmocka_unit_test(test_open_fallback),
