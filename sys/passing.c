@@ -137,6 +137,7 @@ int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
 	struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
 	union control control = {.bytes = {0}};
 	struct cmsghdr *c = &control.align;
+	ssize_t n;
 
 	if (fd_nr) {
 		message.msg_control = control.bytes;
@@ -146,7 +147,10 @@ int sys_passing_send(int fd, const void *bytes, size_t len, const int *fds,
 		c->cmsg_len = CMSG_LEN(fd_nr * sizeof(int));
 		memcpy(CMSG_DATA(c), fds, fd_nr * sizeof(int));
 	}
-	if (sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)len)
+	do
+		n = sendmsg(fd, &message, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	if (n == (ssize_t)len)
 		return 0;
 	error_set_errno(err, "cannot send a message");
 	return error_recode(err, ERR_PEER);

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -328,6 +330,55 @@ static void test_limit(void **state)
 	release(&e);
 }
 
+static void ignore(int number)
+{
+	(void)number;
+}
+
+struct interruption {
+	struct ends ends;
+	pthread_t sender;
+};
+
+/* Sends the sender a signal while it waits, and then makes room for it. */
+static void *interrupt(void *arg)
+{
+	struct interruption *in = arg;
+	static char bytes[65536];
+
+	usleep(100000);
+	pthread_kill(in->sender, SIGUSR1);
+	usleep(100000);
+	while (sys_passing_receive(in->ends.server, bytes, sizeof(bytes), NULL,
+				   0, NULL) > 1)
+		;
+	return NULL;
+}
+
+/* A signal does not end a send that waits for the peer to read. */
+static void test_signal(void **state)
+{
+	static char bytes[65536];
+	const struct sigaction action = {.sa_handler = ignore};
+	struct interruption in = {.sender = pthread_self()};
+	struct sigaction before;
+	pthread_t thread;
+
+	make(&in.ends);
+	assert_int_equal(sigaction(SIGUSR1, &action, &before), 0);
+	while (send(in.ends.client, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	assert_int_equal(pthread_create(&thread, NULL, interrupt, &in), 0);
+	assert_int_equal(sys_passing_send(in.ends.client, bytes, sizeof(bytes),
+					  NULL, 0, NULL),
+			 0);
+	assert_int_equal(
+		sys_passing_send(in.ends.client, "z", 1, NULL, 0, NULL), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(sigaction(SIGUSR1, &before, NULL), 0);
+	release(&in.ends);
+}
+
 /*
  * If a process accepts no connections and its queue is full, connecting fails,
  * and does not wait for long.
@@ -389,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_open_fallback),
 		cmocka_unit_test(test_accepts),
 		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_signal),
 		cmocka_unit_test(test_full_queue),
 		cmocka_unit_test(test_ends_input),
 	};
