@@ -1,257 +1,252 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets or removes one variable in the text of a configuration file.
- * config_parse() must have accepted the text. The bytes of other variables and
- * comments stay unchanged.
+ * Sets or removes one variable in the text of a configuration file. The parser
+ * (config-parse.c) says which bytes are section headers and variables. All
+ * other bytes are blanks and comments.
  *
  * A header and a variable may be on lines of their own, or share a line:
  *
  * 	[core]                      [core] bare = true
  * 		bare = true
  */
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "config/config.h"
+#include "base/mem.h"
+#include "config/config-internal.h"
 
-/*
- * A line of a configuration file: a section header, a variable, both, or
- * neither.
- */
-struct line {
-	/*
-	 * offsets in the text: the line is [start, end), including its line
-	 * feed
-	 */
-	size_t start, end;
-	/*
-	 * offset in the text at which the name of the variable starts; `end` if
-	 * the line sets no variable
-	 */
-	size_t variable;
-	size_t variable_len; /* bytes of that name */
-	/* true: the line has a header, so it begins a section */
-	bool has_header;
-	/* true: the line begins the section of the variable to set */
-	bool is_wanted;
+/* A section header or a variable. */
+struct item {
+	size_t start, end; /* its bytes in the text */
+	bool is_header;
+	/* true: the section of the variable to edit, or a variable in it */
+	bool is_inside;
+	bool is_wanted; /* true: the variable to edit */
 };
 
-static size_t skip_blanks(const struct buf *text, size_t at, size_t end)
+struct editor {
+	const char *section, *name, *value;
+	const struct buf *text;
+	/* owned: headers and variables in the order of the text */
+	struct item *items;
+	size_t nr, alloc;
+	size_t wanted_nr; /* number of items that are the variable to edit */
+	struct buf out;   /* owned: the new text */
+	size_t copied;    /* number of bytes of the text that are done */
+	bool is_done;     /* true: the new value is in `out` */
+};
+
+static int add_item(struct editor *e, const struct config_line *line,
+		    bool is_header, bool is_inside, bool is_wanted)
 {
-	while (at < end && strchr(" \t\r\n", text->data[at]))
-		at++;
+	if (mem_grow(&e->items, &e->alloc, e->nr + 1, sizeof(*e->items)) < 0)
+		return ERR_NOMEM;
+	e->items[e->nr++] = (struct item){line->start_off, line->end_off,
+					  is_header, is_inside, is_wanted};
+	e->wanted_nr += is_wanted;
+	return 0;
+}
+
+static int add_header(void *ctx, const struct config_line *line)
+{
+	struct editor *e = ctx;
+	size_t len = strlen(e->section);
+	bool is_inside = strlen(line->key) == len + 1 &&
+			 !strncasecmp(line->key, e->section, len);
+
+	return add_item(e, line, true, is_inside, false);
+}
+
+static int add_variable(void *ctx, const struct config_line *line)
+{
+	struct editor *e = ctx;
+	bool is_inside = e->nr && e->items[e->nr - 1].is_inside;
+
+	return add_item(e, line, false, is_inside,
+			is_inside &&
+				!strcasecmp(line->key + strlen(e->section) + 1,
+					    e->name));
+}
+
+/*
+ * Returns the offset at which the line of an item begins, or at which the
+ * preceding item on the same line ends.
+ */
+static size_t line_start(const struct editor *e, size_t i)
+{
+	size_t min = i ? e->items[i - 1].end : 0, at = e->items[i].start;
+
+	while (at > min && e->text->data[at - 1] != '\n')
+		at--;
 	return at;
 }
 
 /*
- * Returns the offset at which a line ends. After a backslash at the end of a
- * line, a value continues on the next line.
+ * Returns the offset after the line feed that ends the line of an item, or the
+ * offset at which the next item on the same line begins.
  */
-static size_t find_end(const struct buf *text, size_t at, bool is_comment)
+static size_t line_end(const struct editor *e, size_t i)
 {
-	while (at < text->len && text->data[at] != '\n') {
-		if (text->data[at] == '\\' && !is_comment && at + 1 < text->len)
-			at++;
+	size_t max = i + 1 < e->nr ? e->items[i + 1].start : e->text->len;
+	size_t at = e->items[i].end;
+
+	while (at < max && e->text->data[at - 1] != '\n')
 		at++;
-	}
-	return at < text->len ? at + 1 : at;
+	return at;
 }
 
-/* Returns the offset after the ']' of the section header at `at`. */
-static size_t skip_header(const struct buf *text, size_t at, size_t end)
+static int copy_to(struct editor *e, size_t end)
 {
-	bool quoted = false;
+	int ret = buf_append(&e->out, e->text->data + e->copied,
+			     end - e->copied);
 
-	for (; at < end && (quoted || text->data[at] != ']'); at++) {
-		if (text->data[at] == '"')
-			quoted = !quoted;
-		else if (quoted && text->data[at] == '\\')
-			at++;
-	}
-	return at < end ? at + 1 : end;
+	e->copied = end;
+	return ret;
 }
 
-static void read_line(struct line *line, const struct buf *text, size_t start,
-		      const char *section)
+/* Appends a line feed, unless `out` ends with a line feed or is empty. */
+static int end_line(struct buf *out)
 {
-	size_t len = strlen(section), at = skip_blanks(text, start, text->len);
-	const char *p = text->data;
-
-	/*
-	 * The struct line also covers blank lines before the text: it begins at
-	 * `start`.
-	 */
-	*line = (struct line){.start = start};
-	line->end = find_end(text, at,
-			     at < text->len && strchr("#;", p[at]) != NULL);
-	if (at < line->end && p[at] == '[') {
-		size_t after = skip_header(text, at, line->end);
-
-		line->has_header = true;
-		line->is_wanted = after - at == len + 2 &&
-				  !strncasecmp(p + at + 1, section, len);
-		at = skip_blanks(text, after, line->end);
-	}
-	line->variable = line->end;
-	if (at < line->end && !strchr("#;", p[at])) {
-		line->variable = at;
-		while (at + line->variable_len < line->end &&
-		       !strchr(" \t\r\n=#;", p[at + line->variable_len]))
-			line->variable_len++;
-	}
-}
-
-static bool is_variable(const struct line *line, const struct buf *text,
-			const char *name)
-{
-	return line->variable < line->end &&
-	       line->variable_len == strlen(name) &&
-	       !strncasecmp(text->data + line->variable, name,
-			    line->variable_len);
-}
-
-struct editor {
-	const char *section, *name, *value;
-	struct buf out;
-	/*
-	 * offset in `out` of the current section's header, if no variable
-	 * follows it yet
-	 */
-	size_t header;
-	/* true: the current section is the section of the variable to set */
-	bool is_inside;
-	/*
-	 * true: after the section header at `header`, no variable and no
-	 * comment was copied to `out`
-	 */
-	bool is_bare;
-	/*
-	 * true: since the section header at `header`, at least one variable was
-	 * removed
-	 */
-	bool is_removed;
-	/* true: the new value is already in `out` */
-	bool is_done;
-	/*
-	 * offset in `out` after the section's last variable, where a new
-	 * variable is inserted
-	 */
-	size_t insert;
-};
-
-static int put_variable(struct editor *e, struct buf *out)
-{
-	e->is_done = true;
-	return buf_printf(out, "\t%s = %s\n", e->name, e->value);
-}
-
-/* Removes the header of a section that has become empty. */
-static void end_section(struct editor *e)
-{
-	if (e->is_inside && e->is_bare && e->is_removed)
-		buf_set_len(&e->out, e->header);
-	e->is_bare = e->is_removed = false;
-}
-
-static int edit_variable(struct editor *e, const struct line *line)
-{
-	bool same_line = line->has_header;
-
-	e->is_removed = true;
-	if (same_line && buf_append_char(&e->out, '\n') < 0)
-		return ERR_NOMEM;
-	if (same_line)
-		e->insert = e->out.len;
-	if (!e->value || e->is_done)
-		return 0;
-	e->is_bare = false;
-	if (put_variable(e, &e->out) < 0)
-		return ERR_NOMEM;
-	e->insert = e->out.len;
-	return 0;
-}
-
-static int edit_line(struct editor *e, const struct line *line,
-		     const struct buf *text)
-{
-	size_t len = line->end - line->start;
-
-	if (line->has_header) {
-		end_section(e);
-		e->is_inside = line->is_wanted;
-		e->header = e->out.len;
-		e->is_bare = e->is_inside;
-	}
-	if (e->is_inside && is_variable(line, text, e->name)) {
-		if (line->has_header &&
-		    buf_append(&e->out, text->data + line->start,
-			       line->variable - line->start) < 0)
-			return ERR_NOMEM;
-		return edit_variable(e, line);
-	}
-	if (buf_append(&e->out, text->data + line->start, len) < 0)
-		return ERR_NOMEM;
-	/*
-	 * A kept variable or comment keeps the header of its section from being
-	 * removed.
-	 */
-	if (!line->has_header || line->variable < line->end)
-		e->is_bare = false;
-	if (e->is_inside)
-		e->insert = e->out.len;
-	return 0;
+	return !out->len || out->data[out->len - 1] == '\n'
+		       ? 0
+		       : buf_append_char(out, '\n');
 }
 
 /*
- * Adds the variable at the end of its section. Adds the section if it is
- * missing. Returns 0 or ERR_NOMEM.
+ * Ends the last line of the whole text, which is in `out`. After a backslash at
+ * the end of this line, a value would continue, so an empty line follows.
  */
-static int add_variable(struct editor *e)
+static int end_text(struct buf *out)
 {
-	struct buf tail = BUF_INIT;
+	size_t len;
+	int ret = end_line(out);
+
+	len = out->len ? out->len - 1 : 0;
+	len -= len && out->data[len - 1] == '\r';
+	return !ret && len && out->data[len - 1] == '\\'
+		       ? buf_append_char(out, '\n')
+		       : ret;
+}
+
+/* Leaves out the bytes [start, end) of the text. */
+static int cut(struct editor *e, size_t start, size_t end)
+{
+	int ret = copy_to(e, start);
+
+	e->copied = end;
+	return ret ? ret : end_line(&e->out);
+}
+
+static int put_variable(struct editor *e)
+{
+	e->is_done = true;
+	return buf_printf(&e->out, "\t%s = %s\n", e->name, e->value);
+}
+
+/* Returns whether [start, end) of the text is only whitespace. */
+static bool is_blank(const struct editor *e, size_t start, size_t end)
+{
+	for (; start < end; start++)
+		if (!strchr(" \t\r\n", e->text->data[start]))
+			return false;
+	return true;
+}
+
+/*
+ * Returns whether the section of items [first, end) has variables to remove,
+ * and neither another variable nor a comment.
+ */
+static bool becomes_empty(const struct editor *e, size_t first, size_t end)
+{
+	if (first + 1 == end || (e->value && !e->is_done))
+		return false;
+	for (size_t i = first; i < end; i++) {
+		size_t next = i + 1 < e->nr ? e->items[i + 1].start
+					    : e->text->len;
+
+		if ((i > first && !e->items[i].is_wanted) ||
+		    !is_blank(e, e->items[i].end, next))
+			return false;
+	}
+	return true;
+}
+
+/* Edits a section whose header and variables are the items [first, end). */
+static int edit_section(struct editor *e, size_t first, size_t end)
+{
 	int ret = 0;
 
-	if (e->out.len && e->out.data[e->out.len - 1] != '\n')
-		ret = buf_append_char(&e->out, '\n');
-	if (!ret && !e->insert) {
-		if (buf_printf(&e->out, "[%s]\n", e->section) < 0)
-			ret = ERR_NOMEM;
-		return ret ? ret : put_variable(e, &e->out);
+	if (becomes_empty(e, first, end))
+		return cut(e, line_start(e, first),
+			   end < e->nr ? line_start(e, end) : e->text->len);
+	for (size_t i = first; !ret && i < end; i++) {
+		if (!e->items[i].is_wanted)
+			continue;
+		ret = cut(e, line_start(e, i), e->items[i].end);
+		if (!ret && e->value && !e->is_done)
+			ret = put_variable(e);
 	}
-	if (!ret && e->insert > e->out.len)
-		e->insert = e->out.len;
-	if (!ret && e->insert && e->out.data[e->insert - 1] != '\n')
-		e->insert = e->out.len;
-	if (!ret)
-		ret = buf_append(&tail, e->out.data + e->insert,
-				 e->out.len - e->insert);
-	if (!ret) {
-		buf_set_len(&e->out, e->insert);
-		ret = put_variable(e, &e->out);
-	}
-	if (!ret)
-		ret = buf_append(&e->out, tail.data ? tail.data : "", tail.len);
-	buf_release(&tail);
 	return ret;
+}
+
+/* Replaces the variable, or removes it. Returns 0 or ERR_NOMEM. */
+static int edit_sections(struct editor *e)
+{
+	size_t end;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < e->nr; i = end) {
+		end = i + 1;
+		while (end < e->nr && !e->items[end].is_header)
+			end++;
+		if (e->items[i].is_inside)
+			ret = edit_section(e, i, end);
+	}
+	return ret;
+}
+
+/*
+ * Adds the variable after the last variable of its section, or in a new section
+ * at the end of the text. Returns 0 or ERR_NOMEM.
+ */
+static int insert_variable(struct editor *e)
+{
+	size_t i = e->nr;
+	int ret;
+
+	while (i && !e->items[i - 1].is_inside)
+		i--;
+	ret = copy_to(e, i ? line_end(e, i - 1) : e->text->len);
+	if (!ret)
+		ret = e->copied < e->text->len ? end_line(&e->out)
+					       : end_text(&e->out);
+	if (!ret && !i)
+		ret = buf_printf(&e->out, "[%s]\n", e->section);
+	return ret ? ret : put_variable(e);
 }
 
 int config_edit(struct buf *text, const char *section, const char *name,
 		const char *value)
 {
-	struct editor e = {section, name, value, .out = BUF_INIT};
-	struct line line;
-	int ret = 0;
+	struct editor e = {.section = section,
+			   .name = name,
+			   .value = value,
+			   .text = text,
+			   .out = BUF_INIT};
+	int ret = config_each_item(text->data, text->len, NULL, add_header,
+				   add_variable, &e, NULL);
 
-	for (size_t at = 0; !ret && at < text->len; at = line.end) {
-		read_line(&line, text, at, section);
-		ret = edit_line(&e, &line, text);
-	}
-	end_section(&e);
-	if (!ret && value && !e.is_done)
-		ret = add_variable(&e);
+	if (!ret && e.wanted_nr)
+		ret = edit_sections(&e);
+	else if (!ret && value)
+		ret = insert_variable(&e);
+	if (!ret)
+		ret = copy_to(&e, text->len);
+	free(e.items);
 	if (ret < 0) {
 		buf_release(&e.out);
-		return ERR_NOMEM;
+		return ret;
 	}
 	buf_release(text);
 	*text = e.out;

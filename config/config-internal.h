@@ -62,6 +62,15 @@ int config_parse_text(const char *text, size_t len, const char *name,
 		      config_var_fn *fn, void *ctx, struct error *err);
 
 /*
+ * Visits the text of a configuration file like config_each_line(). Also calls
+ * `on_header` (NULL: no call) for each section header. The key of a header is
+ * "section." or "section.subsection.", and its bytes are those from "[" to "]".
+ */
+int config_each_item(const char *text, size_t len, const char *name,
+		     config_line_fn *on_header, config_line_fn *on_variable,
+		     void *ctx, struct error *err);
+
+/*
  * Appends `key` (`len` bytes, as the user wrote it) with section and name in
  * lower case. Returns 0, ERR_NOMEM, or ERR_INVALID if `key` is not a valid key.
  */

@@ -19,7 +19,10 @@
 #define END_OF_TEXT (-1)
 
 struct parser {
+	const char *text; /* the whole text */
 	const char *p, *end;
+	/* where the current section header or variable begins */
+	const char *start;
 	const char *name; /* of the file, or NULL */
 	/* line number of the last character that was read */
 	unsigned line;
@@ -285,35 +288,55 @@ static int parse_variable(struct parser *ps, int c, config_var_fn *fn,
 	return ret;
 }
 
-static int parse_lines(struct parser *ps, config_var_fn *fn, void *ctx,
+/*
+ * Parses the next section header, variable or comment, whose first character
+ * `c` was read already. Calls `fn` for a variable, and `on_header` (NULL: no
+ * call) for a section header. Returns 0, ERR_CORRUPT, ERR_NOMEM, or another
+ * result of `fn` or `on_header`.
+ */
+static int parse_item(struct parser *ps, int c, config_var_fn *fn,
+		      int (*on_header)(void *ctx), void *ctx, struct error *err)
+{
+	int ret;
+
+	ps->start = ps->p - 1;
+	if (is_alpha(c))
+		return parse_variable(ps, c, fn, ctx, err);
+	if (c == '[') {
+		ret = parse_section(ps, err);
+		return ret || !on_header ? ret : on_header(ctx);
+	}
+	if (c != '#' && c != ';')
+		return bad_line(ps, err);
+	skip_comment(ps);
+	return 0;
+}
+
+static int parse_lines(struct parser *ps, config_var_fn *fn,
+		       int (*on_header)(void *ctx), void *ctx,
 		       struct error *err)
 {
-	for (;;) {
+	int ret = 0;
+
+	while (!ret) {
 		int c = next_char(ps);
-		int ret = 0;
 
 		if (c == END_OF_TEXT)
-			return 0;
-		if (is_space(c))
-			continue;
-		if (c == '#' || c == ';')
-			skip_comment(ps);
-		else if (c == '[')
-			ret = parse_section(ps, err);
-		else if (is_alpha(c))
-			ret = parse_variable(ps, c, fn, ctx, err);
-		else
-			ret = bad_line(ps, err);
-		if (ret)
-			return ret;
+			break;
+		if (!is_space(c))
+			ret = parse_item(ps, c, fn, on_header, ctx, err);
 	}
+	return ret;
 }
 
 static void parser_init(struct parser *ps, const char *text, size_t len,
 			const char *name)
 {
-	*ps = (struct parser){
-		.p = text, .end = text + len, .name = name, .line = 1};
+	*ps = (struct parser){.text = text,
+			      .p = text,
+			      .end = text + len,
+			      .name = name,
+			      .line = 1};
 	buf_init(&ps->key);
 	buf_init(&ps->value);
 	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
@@ -333,39 +356,67 @@ int config_parse_text(const char *text, size_t len, const char *name,
 	int ret;
 
 	parser_init(&ps, text, len, name);
-	ret = parse_lines(&ps, fn, ctx, err);
+	ret = parse_lines(&ps, fn, NULL, ctx, err);
 	parser_release(&ps);
 	return ret;
 }
 
-/* A visit of variables with their line numbers. */
+/* A visit of variables and section headers with their positions. */
 struct visit {
 	const struct parser *ps;
-	int (*fn)(void *ctx, const struct config_line *line);
+	config_line_fn *on_header, *on_variable;
 	void *ctx;
 };
 
-static int visit_line(void *ctx, const char *key, const char *value,
-		      struct error *err)
+static struct config_line current_line(const struct parser *ps, const char *key,
+				       const char *value)
 {
-	const struct visit *v = ctx;
-	const struct config_line line = {key, value, v->ps->line};
-
-	return v->fn(v->ctx, &line);
+	return (struct config_line){
+		.key = key,
+		.value = value,
+		.line = ps->line,
+		.start_off = (size_t)(ps->start - ps->text),
+		.end_off = (size_t)(ps->p - ps->text),
+	};
 }
 
-int config_each_line(const char *text, size_t len, const char *name,
-		     int (*fn)(void *ctx, const struct config_line *line),
+static int visit_variable(void *ctx, const char *key, const char *value,
+			  struct error *err)
+{
+	const struct visit *v = ctx;
+	const struct config_line line = current_line(v->ps, key, value);
+
+	return v->on_variable(v->ctx, &line);
+}
+
+static int visit_header(void *ctx)
+{
+	const struct visit *v = ctx;
+	const struct config_line line = current_line(v->ps, v->ps->key.data,
+						     NULL);
+
+	return v->on_header(v->ctx, &line);
+}
+
+int config_each_item(const char *text, size_t len, const char *name,
+		     config_line_fn *on_header, config_line_fn *on_variable,
 		     void *ctx, struct error *err)
 {
 	struct parser ps;
-	struct visit visit = {&ps, fn, ctx};
+	struct visit visit = {&ps, on_header, on_variable, ctx};
 	int ret;
 
 	parser_init(&ps, text, len, name);
-	ret = parse_lines(&ps, visit_line, &visit, err);
+	ret = parse_lines(&ps, visit_variable, on_header ? visit_header : NULL,
+			  &visit, err);
 	parser_release(&ps);
 	return ret;
+}
+
+int config_each_line(const char *text, size_t len, const char *name,
+		     config_line_fn *fn, void *ctx, struct error *err)
+{
+	return config_each_item(text, len, name, NULL, fn, ctx, err);
 }
 
 static const char *last_dot(const char *key, size_t len)

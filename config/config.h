@@ -107,7 +107,14 @@ struct config_line {
 	const char *value;
 	/* number of the line on which the variable ends; the first line is 1 */
 	unsigned line;
+	/*
+	 * bytes of the text: from the first letter of the name to the line feed
+	 * after the value and its comment, inclusive, or to the end of the text
+	 */
+	size_t start_off, end_off;
 };
+
+typedef int config_line_fn(void *ctx, const struct config_line *line);
 
 /*
  * Calls `fn` for each variable of the text of one configuration file, in order.
@@ -116,8 +123,7 @@ struct config_line {
  * Otherwise returns 0, ERR_CORRUPT if a line is malformed, or ERR_NOMEM.
  */
 int config_each_line(const char *text, size_t len, const char *name,
-		     int (*fn)(void *ctx, const struct config_line *line),
-		     void *ctx, struct error *err);
+		     config_line_fn *fn, void *ctx, struct error *err);
 
 /*
  * Returns the last entry of a key, which has the highest precedence, or NULL.
@@ -209,8 +215,9 @@ int config_path(char **path, const char *value, const char *dir);
  * Sets the variable "<section>.<name>" in the text of a configuration file, or
  * removes the variable if `value` is NULL. The section has no subsection, and
  * the value needs no quotes. If the variable occurs several times, one
- * occurrence remains. A section that becomes empty is removed. config_parse()
- * must have accepted the text. Returns 0 or ERR_NOMEM. After an error, *text is
+ * occurrence remains. A section that becomes empty and has no comment is
+ * removed. The bytes of other variables and of comments stay unchanged. Returns
+ * 0, ERR_CORRUPT if a line is malformed, or ERR_NOMEM. After an error, *text is
  * unchanged.
  */
 int config_edit(struct buf *text, const char *section, const char *name,

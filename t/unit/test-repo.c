@@ -207,7 +207,7 @@ static void copies_templates(void **state)
 	assert_false(sys_exists(in_top("t.git/description")));
 	holds_text("t.git/config", "[core]\n\tbare = true\n"
 				   "\trepositoryformatversion = 0\n"
-				   "\tfilemode = true\n[x]y=1\n");
+				   "\tfilemode = true\n[x]y=1");
 	buf_release(&link);
 }
 
