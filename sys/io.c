@@ -500,9 +500,11 @@ static int empty_entry(void *ctx, const char *name)
 int sys_rmdir_empty(const char *path, struct error *err)
 {
 	struct emptying e = {path, err};
+	struct stat s;
 	int ret = sys_rmdir(path, err);
 
-	if (ret || !is_dir(path))
+	/* A symbolic link to a directory is not a directory. */
+	if (ret || lstat(path, &s) < 0 || !S_ISDIR(s.st_mode))
 		return ret;
 	ret = sys_dir_each(path, empty_entry, &e, err);
 	if (ret == ERR_MISSING)

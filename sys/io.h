@@ -201,9 +201,10 @@ int sys_rmdir(const char *path, struct error *err);
 
 /*
  * Removes `path` and the directories below it, if they contain nothing but
- * directories. Returns 1 if `path` is removed or did not exist, 0 if it stays
- * because there is a file in it or below, or ERR_IO. If `path` stays, some
- * directories below it may be removed.
+ * directories. A symbolic link counts as a file and is not followed. Returns 1
+ * if `path` is removed or did not exist, 0 if it stays because there is a file
+ * in it or below, or ERR_IO. If `path` stays, some directories below it may be
+ * removed.
  */
 int sys_rmdir_empty(const char *path, struct error *err);
 

@@ -491,6 +491,38 @@ static void followed_links(void **state)
 	assert_null(none);
 }
 
+static bool exists(const char *path)
+{
+	struct stat s;
+
+	return !lstat(path, &s);
+}
+
+/*
+ * Nested directories without a file are removed. Directories outside, to which
+ * a symbolic link leads, stay.
+ */
+static void empty_directories(void **state)
+{
+	char path[256], outside[256];
+
+	(void)state;
+	assert_int_equal(sys_mkdir_p(in_dir(path, "e/a/b"), NULL), 0);
+	assert_int_equal(sys_mkdir_p(in_dir(path, "e/c"), NULL), 0);
+	assert_int_equal(sys_rmdir_empty(in_dir(path, "e"), NULL), 1);
+	assert_false(exists(path));
+	assert_int_equal(sys_rmdir_empty(path, NULL), 1);
+	assert_int_equal(sys_mkdir_p(in_dir(outside, "outside/a"), NULL), 0);
+	assert_int_equal(sys_mkdir_p(in_dir(path, "e"), NULL), 0);
+	assert_int_equal(
+		sys_symlink("../outside", in_dir(path, "e/link"), NULL), 0);
+	assert_int_equal(sys_rmdir_empty(in_dir(path, "e"), NULL), 0);
+	assert_true(exists(outside));
+	assert_true(exists(in_dir(path, "e/link")));
+	assert_int_equal(sys_rmdir_empty(path, NULL), 0);
+	assert_true(exists(outside));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -504,6 +536,7 @@ int main(void)
 		cmocka_unit_test(facts_about_files),
 		cmocka_unit_test(bytes_at_an_offset),
 		cmocka_unit_test(directories),
+		cmocka_unit_test(empty_directories),
 		cmocka_unit_test(new_links),
 		cmocka_unit_test(links),
 		cmocka_unit_test(followed_links),
