@@ -12,9 +12,6 @@
 #include "base/wildmatch.h"
 #include "config/config-internal.h"
 #include "sys/io.h"
-#include "sys/map.h"
-
-#define SYMREF_DEPTH 5
 
 /*
  * A glob pattern for a path. The first `literal_len` bytes of its text are
@@ -185,54 +182,6 @@ static int gitdir_holds(const struct config_loader *loader, const char *p,
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
-/*
- * Returns the target of the symbolic ref in the file `name`, or NULL if the
- * file is no symbolic ref.
- */
-static char *read_symref(const char *dir, const char *name)
-{
-	struct buf path = BUF_INIT, text = BUF_INIT;
-	char *target = NULL;
-
-	if (buf_printf(&path, "%s/%s", dir, name) < 0 ||
-	    sys_read_file(&text, path.data, NULL) < 0)
-		goto out;
-	if (starts_with(text.data, "ref:")) {
-		const char *start = text.data + 4;
-
-		start += strspn(start, " \t");
-		target = mem_strndup(start, strcspn(start, "\r\n"));
-	}
-out:
-	buf_release(&path);
-	buf_release(&text);
-	return target;
-}
-
-/*
- * Returns the full name of the branch that HEAD points to, or NULL if HEAD
- * points to no branch.
- */
-static char *current_branch(const struct config_sources *sources)
-{
-	const char *common = sources->common_dir;
-	char *ref = read_symref(sources->git_dir, "HEAD");
-
-	if (!common)
-		common = sources->git_dir;
-	for (int i = 0; ref && i < SYMREF_DEPTH; i++) {
-		char *target = starts_with(ref, "refs/") && !strstr(ref, "..")
-				       ? read_symref(common, ref)
-				       : NULL;
-
-		if (!target)
-			break;
-		free(ref);
-		ref = target;
-	}
-	return ref;
-}
-
 static int onbranch_holds(const struct config_loader *loader, const char *p)
 {
 	static const char heads[] = "refs/heads/";
@@ -240,9 +189,9 @@ static int onbranch_holds(const struct config_loader *loader, const char *p)
 	char *ref;
 	int ret = 0;
 
-	if (!loader->sources || !loader->sources->git_dir)
+	if (!loader->sources || !loader->sources->branch)
 		return 0;
-	ref = current_branch(loader->sources);
+	ref = loader->sources->branch(loader->sources->branch_ctx);
 	if (!ref || !starts_with(ref, heads))
 		goto out;
 	ret = buf_append_str(&pattern, p);

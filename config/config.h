@@ -67,6 +67,13 @@ struct config_sources {
 	 */
 	void (*look)(void *ctx, const char *path);
 	void *look_ctx;
+	/*
+	 * Returns the full name of the ref to which HEAD points, malloc()ed, or
+	 * NULL if HEAD points to no ref. Called for each condition "onbranch:"
+	 * of includeIf. NULL: these conditions are false.
+	 */
+	char *(*branch)(void *ctx);
+	void *branch_ctx;
 };
 
 /*

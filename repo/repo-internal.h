@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Internal declarations of repo.c and its parts: git directories (gitdir.c),
- * discovery (discover.c), owners (owner.c), formats (format.c), templates
- * (template.c).
+ * discovery (discover.c), owners (owner.c), formats (format.c), the current
+ * branch (branch.c), templates (template.c).
  */
 #ifndef REPO_REPO_INTERNAL_H
 #define REPO_REPO_INTERNAL_H
@@ -35,6 +35,14 @@ struct repo_place {
 };
 
 void repo_place_release(struct repo_place *place);
+
+/*
+ * Returns the full name of the ref to which HEAD points, malloc()ed. If this
+ * ref points to another ref, returns the name of the other ref. Returns NULL if
+ * HEAD points to no ref, or if it cannot be read. Uses the hash, the storage
+ * format and the directories of *repo.
+ */
+char *repo_current_branch(const struct repo *repo);
 
 /* Returns the two strings joined, malloc()ed, or NULL if memory runs out. */
 char *repo_join(const char *a, const char *b);

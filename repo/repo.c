@@ -93,6 +93,11 @@ static int set_dirs(struct repo *repo, const struct repo_place *place,
 	return 0;
 }
 
+static char *current_branch(void *ctx)
+{
+	return repo_current_branch(ctx);
+}
+
 static int load_config(struct repo *repo, const struct repo_place *place,
 		       const struct repo_options *options, struct error *err)
 {
@@ -100,6 +105,8 @@ static int load_config(struct repo *repo, const struct repo_place *place,
 		.common_dir = repo->common_dir,
 		.look = options->look,
 		.look_ctx = options->look_ctx,
+		.branch = current_branch,
+		.branch_ctx = repo,
 	};
 	char *git_dir = repo_absolute_path(place->git_dir, err);
 	int ret;

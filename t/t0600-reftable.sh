@@ -332,4 +332,42 @@ test_expect_success 'init refuses an unknown or a different ref format' '
 	grep "^Reinitialized existing" out
 '
 
+# abbrev_is <number>: core.abbrev, which a file of includeIf may set, is <number>
+# in both repositories.
+abbrev_is () {
+	for side in files tables
+	do
+		g -C $side rev-parse --short $A >actual &&
+		test $(wc -c <actual) = $(($1 + 1)) || return 1
+	done
+}
+
+test_expect_success 'conditions onbranch of includeIf' '
+	make sha1 &&
+	for side in files tables
+	do
+		printf "[core]\n\tabbrev = 9\n" >$side/main.inc &&
+		printf "[core]\n\tabbrev = 11\n" >$side/dev.inc &&
+		stock config -f $side/config includeIf.onbranch:main.path \
+			main.inc &&
+		stock config -f $side/config includeIf.onbranch:d/.path \
+			dev.inc &&
+		g -C $side update-ref refs/heads/main $A &&
+		g -C $side update-ref refs/heads/d/dev $A || return 1
+	done &&
+	abbrev_is 9 &&
+	for side in files tables
+	do
+		g -C $side symbolic-ref HEAD refs/heads/link &&
+		g -C $side symbolic-ref refs/heads/link refs/heads/d/dev ||
+			return 1
+	done &&
+	abbrev_is 11 &&
+	for side in files tables
+	do
+		g -C $side update-ref --no-deref HEAD $A || return 1
+	done &&
+	abbrev_is 7
+'
+
 test_done
