@@ -3,6 +3,7 @@
  * Queries a bitmap index. bitmap/fill.c finds objects that are not in bitmaps,
  * and bitmap/strategy.c decides whether to use the index.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "bitmap/bit-filter.h"
@@ -235,6 +236,7 @@ int pack_bitmap_query(struct pack_bitmap_result *result,
 	};
 	int ret;
 
+	assert(!w->shallow.nr && !w->odb->replaced);
 	if (a.query->plan && bitmap_plan_start(a.query->plan, has_tips(haves)))
 		return 1;
 	ret = bitmap_fill_init(&a.fill, &pb->file, pb->space, w, err);

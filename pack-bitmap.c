@@ -3,6 +3,7 @@
  * Opens a bitmap index, and maps its bits to objects. pack-bitmap-query.c
  * queries the index, and bitmap/file.c parses its file.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -432,6 +433,7 @@ int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 	uint32_t idx_pos, bit, row;
 	int ret = pseudo_merges_verify(pm, err);
 
+	assert(!w->shallow.nr && !w->odb->replaced);
 	if (!ret && bitmap_space_bit(&t.space, &w->space, obj_pos, &bit))
 		ret = pseudo_merges_each_of(pm, bit, test_pseudo, &t, err);
 	if (ret < 0)

@@ -243,9 +243,9 @@ struct pack_bitmap_query {
 };
 
 /*
- * Finds the objects that `wants` reach and `haves` do not. *w must not have
- * shallow commits, since bitmaps ignore the shallow boundary. `query` NULL
- * means that all options are zero. With a filter, objects that the receiver may
+ * Finds the objects that `wants` reach and `haves` do not. The walk *w must not
+ * have shallow commits or replaced objects, since bitmaps ignore both. `query`
+ * NULL means that all options are zero. With a filter, objects that the receiver may
  * lack because of this filter are not in `uninteresting`. *result must be
  * initialised; the caller releases it in any case.
  *
@@ -281,7 +281,8 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 
 /*
  * Compares the bitmap of a commit with a plain walk. Does the same for the
- * pseudo-merges that contain the commit. Returns 1 if all are right, 0 if the
+ * pseudo-merges that contain the commit. The walk *w must not have shallow
+ * commits or replaced objects. Returns 1 if all are right, 0 if the
  * commit has no bitmap, or ERR_CORRUPT with a message that names the first
  * object that differs.
  */

@@ -269,10 +269,14 @@ static int list_by_bitmap(struct rev_list_run *r)
 
 static int test_bitmap(struct rev_list_run *r)
 {
+	const char *unfit = pack_bitmap_answer_unfit(&r->walk, NULL);
 	struct pack_bitmap *pb;
 	char hex[OID_MAX_HEX_LEN + 1];
 	int ret;
 
+	if (unfit)
+		return error_set(r->err, ERR_UNSUPPORTED,
+				 "cannot test a bitmap, because %s", unfit);
 	ret = pack_bitmap_open(&pb, r->odb, r->err);
 	if (ret < 0)
 		return ret;

@@ -136,6 +136,22 @@ test_expect_success 'clones get the original objects' '
 	test_cmp expect actual
 '
 
+# Bitmaps have the original objects, and a walk finds the replacements.
+test_expect_success 'the bitmap of a commit cannot be tested by a walk' '
+	test_expect_code 128 "$GIT" -C sha1-b.git rev-list --test-bitmap main \
+		2>err &&
+	echo "fatal: cannot test a bitmap, because objects are replaced" \
+		>expect &&
+	test_cmp expect err &&
+	"$GIT" -C sha1-b.git --no-replace-objects rev-list --test-bitmap main &&
+	stock -C sha1-b.git --no-replace-objects rev-parse main~3 \
+		>sha1-b.git/shallow &&
+	test_expect_code 128 "$GIT" -C sha1-b.git --no-replace-objects \
+		rev-list --test-bitmap main 2>err &&
+	grep "because the repository is shallow" err &&
+	rm sha1-b.git/shallow
+'
+
 test_expect_success 'a repack loses neither originals nor replacements' '
 	stock -C sha1-b.git --no-replace-objects rev-list --objects --all |
 		LC_ALL=C sort >expect &&
