@@ -179,7 +179,7 @@ static int ask(struct asking *a, struct walk *w)
 	 * Objects that do not pass the filter are not in the result, so it does
 	 * not matter whether the haves contain them.
 	 */
-	a->fill.filter = a->wants->others.nr ? NULL : a->query->filter;
+	a->fill.filter = has_trees(a->wants) ? NULL : a->query->filter;
 	phase_begin(haves, &a->fill);
 	if (has_tips(a->haves))
 		ret = add_haves(a, w);

@@ -551,6 +551,68 @@ static void filtered_trees_are_not_read(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * Wants an annotated tag, and has a commit that is not in the bitmap index,
+ * with the filter tree:0. The query does not read the trees of this commit. If
+ * a tree is wanted too, the query must find out whether the commit has it.
+ */
+static void tags_keep_the_filter(void **state)
+{
+	uint8_t files[RANDREPO_FILES] = {[9] = 1};
+	uint64_t seed = random_seed();
+	struct walk_tips haves = WALK_TIPS_INIT;
+	uint32_t first, second, tips[2];
+	struct filter filter;
+	struct bitmaprepo b;
+	struct randrepo r;
+
+	randrepo_init(&r, HASH_SHA1, &seed);
+	first = randrepo_commit(&r, files, NULL, 0, 1700000000);
+	tips[0] = randrepo_tag(&r, first);
+	tips[1] = randrepo_root(&r, files);
+	randrepo_store_pack(&r);
+	randrepo_all_refs(&r);
+	bitmaprepo_repack(&r, true, true);
+	files[9] = 2;
+	second = randrepo_commit(&r, files, &first, 1, 1700000060);
+	randrepo_store(&r);
+	bitmaprepo_open(&b, &r);
+	filter_init(&filter);
+	assert_int_equal(filter_add(&filter, "tree:0", NULL), 0);
+	assert_int_equal(walk_add_tip(&b.walk, &haves, &r.objects[second].oid,
+				      false, NULL),
+			 0);
+	for (int nr = 1; nr <= 2; nr++) {
+		struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+		const struct pack_bitmap_query query = {.filter = &filter};
+		struct pack_bitmap_trace trace = {0};
+		struct walk_tips wants = WALK_TIPS_INIT;
+
+		for (int i = 0; i < nr; i++)
+			assert_int_equal(walk_add_tip(&b.walk, &wants,
+						      &r.objects[tips[i]].oid,
+						      false, NULL),
+					 0);
+		result.trace = &trace;
+		assert_int_equal(pack_bitmap_query(&result, b.pb, &b.walk,
+						   &wants, &haves, &query,
+						   NULL),
+				 0);
+		assert_int_equal(bitset_count(&result.packed), 1);
+		if (nr == 1)
+			assert_int_equal(trace.haves.objects_walked, 1);
+		else
+			assert_true(trace.haves.objects_walked > 1);
+		bitmap_trace_release(&trace.used);
+		pack_bitmap_result_release(&result);
+		walk_tips_release(&wants);
+	}
+	walk_tips_release(&haves);
+	filter_release(&filter);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 static void paths(void **state)
 {
 	char *path = pack_bitmap_path("objects/pack/pack-12");
@@ -571,6 +633,7 @@ int main(void)
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(no_memory_for_midx),
 		cmocka_unit_test(filtered_trees_are_not_read),
+		cmocka_unit_test(tags_keep_the_filter),
 		cmocka_unit_test(damage_is_noticed),
 		cmocka_unit_test(no_index),
 		cmocka_unit_test(damaged_before_pack),
