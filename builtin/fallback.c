@@ -500,6 +500,7 @@ static int exec_stock(const char *program, const char *name,
 		      const char *const *args, struct trace *trace,
 		      struct error *err)
 {
+	unsigned exec_id = 0;
 	size_t nr = 0;
 	char **argv;
 	int ret;
@@ -511,9 +512,10 @@ static int exec_stock(const char *program, const char *name,
 		return error_nomem(err);
 	argv[0] = (char *)name;
 	memcpy(argv + 1, args, nr * sizeof(*argv));
-	trace_call(trace, trace_exec_at, program, (const char **)argv);
+	trace_call(trace, trace_exec_at, &exec_id, program,
+		   (const char **)argv);
 	ret = sys_exec(program, argv, err);
-	trace_call(trace, trace_exec_result_at, errno);
+	trace_call(trace, trace_exec_result_at, exec_id, errno);
 	free(argv);
 	return ret;
 }

@@ -8,11 +8,9 @@
 #include "sys/clock.h"
 #include "sys/trace-line.h"
 
-/*
- * The number of regions that are open when an event happens, and the time of
- * the event.
- */
+/* A snapshot of the state of the trace when an event happens, and the time. */
 struct place {
+	bool has_repo;
 	/*
 	 * number of open regions plus 1; 1: the event is outside of all regions
 	 */
@@ -22,29 +20,38 @@ struct place {
 	uint64_t rel_ns;
 };
 
-/*
- * Returns, for an event that happens now, the number of open regions, the time
- * since the start of the process, and the time since the start of the innermost
- * region. The caller holds the lock.
- */
-static struct place here(const struct trace *t)
+/* Returns the place of an event that happens now. The caller holds the lock. */
+static struct place here_locked(const struct trace *t)
 {
 	uint64_t now = sys_clock_ns(), since = t->start_ns;
 
 	if (t->nesting && t->nesting <= TRACE_NESTING_MAX)
 		since = t->regions_ns[t->nesting - 1];
-	return (struct place){t->nesting + 1, now - t->start_ns, now - since};
+	return (struct place){.has_repo = t->has_repo,
+			      .nesting = t->nesting + 1,
+			      .abs_ns = now - t->start_ns,
+			      .rel_ns = now - since};
 }
 
-static struct trace_columns columns_of(const struct trace *t, const char *event,
-				       const char *category,
+/* Returns the place of an event that happens now. */
+static struct place here(struct trace *t)
+{
+	struct place p;
+
+	pthread_mutex_lock(&t->lock);
+	p = here_locked(t);
+	pthread_mutex_unlock(&t->lock);
+	return p;
+}
+
+static struct trace_columns columns_of(const char *event, const char *category,
 				       const struct place *p)
 {
 	return (struct trace_columns){
 		.event = event,
 		.abs = {p->abs_ns, true},
 		.category = category,
-		.has_repo = t->has_repo,
+		.has_repo = p->has_repo,
 		.nesting = p->nesting,
 	};
 }
@@ -59,7 +66,7 @@ static void put_region(struct trace *t, struct trace_at at,
 
 	if (!ret)
 		trace_put_perf(t, at, columns, text.data);
-	if (!ret && t->has_repo)
+	if (!ret && columns->has_repo)
 		ret = json_member_u64(&json, "repo", 1);
 	if (!ret && columns->rel.is_known)
 		ret = trace_line_seconds(&json, "t_rel", columns->rel.ns);
@@ -82,11 +89,11 @@ void trace_region_enter_at(struct trace *t, struct trace_at at,
 	struct place p;
 
 	pthread_mutex_lock(&t->lock);
-	p = here(t);
+	p = here_locked(t);
 	if (t->nesting++ < TRACE_NESTING_MAX)
 		t->regions_ns[t->nesting - 1] = t->start_ns + p.abs_ns;
 	pthread_mutex_unlock(&t->lock);
-	columns = columns_of(t, "region_enter", category, &p);
+	columns = columns_of("region_enter", category, &p);
 	put_region(t, at, &columns, label);
 }
 
@@ -97,11 +104,11 @@ void trace_region_leave_at(struct trace *t, struct trace_at at,
 	struct place p;
 
 	pthread_mutex_lock(&t->lock);
-	p = here(t);
+	p = here_locked(t);
 	t->nesting -= t->nesting > 0;
 	p.nesting = t->nesting + 1;
 	pthread_mutex_unlock(&t->lock);
-	columns = columns_of(t, "region_leave", category, &p);
+	columns = columns_of("region_leave", category, &p);
 	columns.rel = (struct trace_seconds){p.rel_ns, true};
 	put_region(t, at, &columns, label);
 }
@@ -109,13 +116,12 @@ void trace_region_leave_at(struct trace *t, struct trace_at at,
 /* ---- data */
 
 /* Appends the members of a "data" event in JSON, except the member "value". */
-static int put_data_members(struct buf *json, const struct trace *t,
-			    const struct place *p, const char *category,
-			    const char *key)
+static int put_data_members(struct buf *json, const struct place *p,
+			    const char *category, const char *key)
 {
 	int ret = 0;
 
-	if (t->has_repo)
+	if (p->has_repo)
 		ret = json_member_u64(json, "repo", 1);
 	if (!ret)
 		ret = trace_line_seconds(json, "t_abs", p->abs_ns);
@@ -139,17 +145,13 @@ static void put_data(struct trace *t, struct trace_at at, const char *event,
 		     const char *json_value, bool is_request)
 {
 	struct buf text = BUF_INIT, json = BUF_INIT;
-	struct trace_columns columns;
-	struct place p;
+	const struct place p = here(t);
+	struct trace_columns columns = columns_of(event, category, &p);
 
-	pthread_mutex_lock(&t->lock);
-	p = here(t);
-	pthread_mutex_unlock(&t->lock);
-	columns = columns_of(t, event, category, &p);
 	columns.rel = (struct trace_seconds){p.rel_ns, true};
 	if (!buf_printf(&text, "%s:%s", key, value))
 		trace_put_perf(t, at, &columns, text.data);
-	if (!put_data_members(&json, t, &p, category, key) &&
+	if (!put_data_members(&json, &p, category, key) &&
 	    !buf_append_str(&json, json_value)) {
 		if (p.nesting <= t->nesting_max || is_request)
 			trace_put_event(t, at, TRACE_EVENT, event, json.data);
@@ -224,15 +226,17 @@ void trace_child_start_at(struct trace *t, struct trace_at at,
 			  struct trace_child *child, const char *const *argv,
 			  const char *hook)
 {
-	struct trace_columns columns = {.event = "child_start",
-					.abs = trace_elapsed(t),
-					.nesting = t->nesting + 1};
+	struct trace_columns columns = {.event = "child_start"};
+	struct place p;
 	struct buf words = BUF_INIT, text = BUF_INIT, json = BUF_INIT;
 
 	pthread_mutex_lock(&t->lock);
 	child->id = t->child_nr++;
+	p = here_locked(t);
 	pthread_mutex_unlock(&t->lock);
-	child->start_ns = t->start_ns + columns.abs.ns;
+	columns.abs = (struct trace_seconds){p.abs_ns, true};
+	columns.nesting = p.nesting;
+	child->start_ns = t->start_ns + p.abs_ns;
 	put_command(t, at, "run_command", argv);
 	if (trace_line_words(&words, argv, !t->shows_passwords) < 0)
 		goto out;
@@ -254,9 +258,10 @@ out:
 void trace_child_exit_at(struct trace *t, struct trace_at at,
 			 const struct trace_child *child, pid_t pid, int code)
 {
+	const struct place p = here(t);
 	struct trace_columns columns = {.event = "child_exit",
-					.abs = trace_elapsed(t),
-					.nesting = t->nesting + 1};
+					.abs = {p.abs_ns, true},
+					.nesting = p.nesting};
 	struct buf name = BUF_INIT, text = BUF_INIT, json = BUF_INIT;
 
 	columns.rel = (struct trace_seconds){
@@ -278,8 +283,8 @@ void trace_child_exit_at(struct trace *t, struct trace_at at,
 	buf_release(&json);
 }
 
-void trace_exec_at(struct trace *t, struct trace_at at, const char *exe,
-		   const char *const *argv)
+void trace_exec_at(struct trace *t, struct trace_at at, unsigned *exec_id,
+		   const char *exe, const char *const *argv)
 {
 	struct trace_columns columns = {.event = "exec",
 					.abs = trace_elapsed(t)};
@@ -290,6 +295,7 @@ void trace_exec_at(struct trace *t, struct trace_at at, const char *exe,
 	pthread_mutex_lock(&t->lock);
 	id = t->exec_nr++;
 	pthread_mutex_unlock(&t->lock);
+	*exec_id = id;
 	put_command(t, at, "exec", argv);
 	if (trace_line_words(&words, argv, !t->shows_passwords) < 0)
 		goto out;
@@ -310,17 +316,18 @@ out:
 	buf_release(&json);
 }
 
-void trace_exec_result_at(struct trace *t, struct trace_at at, int sys_errno)
+void trace_exec_result_at(struct trace *t, struct trace_at at, unsigned exec_id,
+			  int sys_errno)
 {
 	struct trace_columns columns = {.event = "exec_result",
 					.abs = trace_elapsed(t)};
 	struct buf text = BUF_INIT, json = BUF_INIT;
 
-	if (!buf_printf(&text, "id:%u code:%d", t->exec_nr - 1, sys_errno)) {
+	if (!buf_printf(&text, "id:%u code:%d", exec_id, sys_errno)) {
 		trace_put_normal(t, at, columns.event, text.data);
 		trace_put_perf(t, at, &columns, text.data);
 	}
-	if (!json_member_u64(&json, "exec_id", t->exec_nr - 1) &&
+	if (!json_member_u64(&json, "exec_id", exec_id) &&
 	    !buf_printf(&json, ",\"code\":%d", sys_errno))
 		trace_put_event(t, at, TRACE_EVENT, columns.event, json.data);
 	buf_release(&text);

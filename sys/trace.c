@@ -305,7 +305,9 @@ void trace_repo_at(struct trace *t, struct trace_at at, const char *worktree)
 	struct trace_columns columns = {.event = "def_repo", .has_repo = true};
 	struct buf text = BUF_INIT, json = BUF_INIT;
 
+	pthread_mutex_lock(&t->lock);
 	t->has_repo = true;
+	pthread_mutex_unlock(&t->lock);
 	trace_put_normal(t, at, "worktree", worktree);
 	if (!buf_printf(&text, "worktree:%s", worktree))
 		trace_put_perf(t, at, &columns, text.data);

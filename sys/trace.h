@@ -120,8 +120,8 @@ struct trace {
 	const char *sid; /* borrowed: session id */
 	/* number of ancestor processes that also write a trace */
 	unsigned depth;
-	bool has_repo;
 	pthread_mutex_t lock; /* guards the fields below */
+	bool has_repo;
 	/* start time of each open region, in nanoseconds (sys_clock_ns()) */
 	uint64_t regions_ns[TRACE_NESTING_MAX];
 	unsigned nesting; /* number of open regions */
@@ -242,12 +242,14 @@ void trace_child_start_at(struct trace *t, struct trace_at at,
 void trace_child_exit_at(struct trace *t, struct trace_at at,
 			 const struct trace_child *child, pid_t pid, int code);
 /*
- * Call trace_exec_at() before replacing this process by another program. Call
- * trace_exec_result_at() if replacing the process fails.
+ * Call trace_exec_at() before replacing this process by another program. The
+ * function sets *exec_id to the number of this attempt. Call
+ * trace_exec_result_at() with this number if replacing the process fails.
  */
-void trace_exec_at(struct trace *t, struct trace_at at, const char *exe,
-		   const char *const *argv);
-void trace_exec_result_at(struct trace *t, struct trace_at at, int sys_errno);
+void trace_exec_at(struct trace *t, struct trace_at at, unsigned *exec_id,
+		   const char *exe, const char *const *argv);
+void trace_exec_result_at(struct trace *t, struct trace_at at, unsigned exec_id,
+			  int sys_errno);
 
 /*
  * Writes a pkt-line that the service `who` sent or received, without the final

@@ -161,6 +161,7 @@ static void test_perf(void **state)
 static void test_event(void **state)
 {
 	struct trace_child child;
+	unsigned ids[2];
 	struct listener l;
 
 	listen_to(&l, TRACE_EVENT, true);
@@ -197,9 +198,11 @@ static void test_event(void **state)
 	check_matches(&l, "\"child_id\":0,\"child_class\":\"hook\","
 			  "\"hook_name\":\"update\",\"use_shell\":false,"
 			  "\"argv\":\\[\"bash\",\"init\"\\]\\}\n$");
-	trace_exec_at(&l.t, at, "/bin/x", names);
+	trace_exec_at(&l.t, at, &ids[0], "/bin/x", names);
 	check_matches(&l, "\"exec_id\":0,\"exe\":\"/bin/x\",\"argv\":");
-	trace_exec_result_at(&l.t, at, 2);
+	trace_exec_at(&l.t, at, &ids[1], "/bin/y", names);
+	check_matches(&l, "\"exec_id\":1,\"exe\":\"/bin/y\",\"argv\":");
+	trace_exec_result_at(&l.t, at, ids[0], 2);
 	check_matches(&l, "\"exec_id\":0,\"code\":2\\}\n$");
 	l.t.is_brief[TRACE_EVENT] = false;
 	trace_too_many_files_at(&l.t, at);
@@ -283,6 +286,44 @@ static void *tell(void *arg)
 	return NULL;
 }
 
+static void *run_children(void *arg)
+{
+	static const char *const argv[] = {"x", NULL};
+
+	for (int i = 0; i < 100; i++) {
+		struct trace_child child;
+
+		trace_child_start_at(arg, at, &child, argv, NULL);
+		trace_child_exit_at(arg, at, &child, 1, 0);
+	}
+	return NULL;
+}
+
+/*
+ * Other threads write events while the first thread enters and leaves regions
+ * and opens a repository. The thread sanitizer reports unguarded reads.
+ */
+static void test_regions_and_threads(void **state)
+{
+	void *(*const fns[2])(void *) = {tell, run_children};
+	pthread_t threads[2];
+	struct listener l;
+
+	listen_to(&l, TRACE_PERF, true);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(
+			pthread_create(&threads[i], NULL, fns[i], &l.t), 0);
+	for (int i = 0; i < 100; i++) {
+		trace_region_enter_at(&l.t, at, "cat", "label");
+		trace_repo_at(&l.t, at, "/w");
+		trace_region_leave_at(&l.t, at, "cat", "label");
+	}
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(l.t.nesting, 0);
+	stop(&l);
+}
+
 static void test_threads(void **state)
 {
 	pthread_t threads[2];
@@ -339,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_nesting),
 		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_regions_and_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
