@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <ctype.h>
 #include <pwd.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 
 #include "base/buf.h"
@@ -210,8 +211,12 @@ void *sys_memory_shared(size_t size)
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
-/* Appends zeros until the file has `size` bytes. */
-static int lengthen(int fd, size_t size, const char *path, struct error *err)
+/*
+ * Appends zeros until the file has `size` bytes. The caller has locked the
+ * file, because another process may also lengthen it, and then write to it.
+ */
+static int lengthen_locked(int fd, size_t size, const char *path,
+			   struct error *err)
 {
 	static const char zeros[4096];
 	struct stat st;
@@ -231,6 +236,20 @@ static int lengthen(int fd, size_t size, const char *path, struct error *err)
 		st.st_size += n > 0 ? n : 0;
 	}
 	return 0;
+}
+
+static int lengthen(int fd, size_t size, const char *path, struct error *err)
+{
+	int ret;
+
+	do
+		ret = flock(fd, LOCK_EX);
+	while (ret < 0 && errno == EINTR);
+	if (ret < 0)
+		return error_set_errno(err, "cannot lock '%s'", path);
+	ret = lengthen_locked(fd, size, path, err);
+	flock(fd, LOCK_UN);
+	return ret;
 }
 
 void *sys_memory_file(const char *path, size_t size, struct error *err)

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -185,6 +187,57 @@ static void memory_of_a_file(void **state)
 	assert_null(sys_memory_file("/dev/full", 10, &err));
 }
 
+#define COUNTER_BYTES (1 << 20)
+
+/* Opens the file, and adds 1 to the counter at its end. */
+static void *add_one(void *path)
+{
+	uint8_t *bytes = sys_memory_file(path, COUNTER_BYTES, NULL);
+	_Atomic uint32_t *counter;
+
+	if (!bytes)
+		return NULL;
+	counter = (_Atomic uint32_t *)(void *)(bytes + COUNTER_BYTES - 4);
+	atomic_fetch_add(counter, 1);
+	sys_memory_unshare(bytes, COUNTER_BYTES);
+	return path;
+}
+
+/*
+ * Several openers create the file at the same time. None of them loses what
+ * another one has written.
+ */
+static void memory_of_a_file_opened_twice(void **state)
+{
+	char path[] = "/tmp/gitreach-memory-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	for (int round = 0; round < 50; round++) {
+		uint8_t *bytes;
+		uint32_t count;
+		pthread_t threads[4];
+		void *ret;
+
+		assert_int_equal(truncate(path, 0), 0);
+		for (int i = 0; i < 4; i++)
+			assert_int_equal(pthread_create(&threads[i], NULL,
+							add_one, path),
+					 0);
+		for (int i = 0; i < 4; i++) {
+			assert_int_equal(pthread_join(threads[i], &ret), 0);
+			assert_non_null(ret);
+		}
+		bytes = sys_memory_file(path, COUNTER_BYTES, NULL);
+		assert_non_null(bytes);
+		memcpy(&count, bytes + COUNTER_BYTES - 4, 4);
+		assert_int_equal(count, 4);
+		sys_memory_unshare(bytes, COUNTER_BYTES);
+	}
+	unlink(path);
+}
+
 static void shared(void **state)
 {
 	char *bytes = sys_memory_shared(100);
@@ -237,6 +290,7 @@ int main(void)
 		cmocka_unit_test(large),
 		cmocka_unit_test(shared),
 		cmocka_unit_test(memory_of_a_file),
+		cmocka_unit_test(memory_of_a_file_opened_twice),
 		cmocka_unit_test(anonymous_memory),
 	};
 
