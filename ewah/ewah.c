@@ -61,7 +61,8 @@ int ewah_append_run(struct ewah *e, bool bit, size_t nr)
 
 	if (!nr)
 		return 0;
-	if (nr > EWAH_MAX_BITS / 64 - covered)
+	/* The last word may reach past the last whole word of the limit. */
+	if (covered >= EWAH_MAX_BITS / 64 || nr > EWAH_MAX_BITS / 64 - covered)
 		return ERR_INVALID;
 	if (ewah_append_reserve(e, 1) < 0)
 		return ERR_NOMEM;

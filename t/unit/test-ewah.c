@@ -435,6 +435,9 @@ static void test_size_limit(void **state)
 	assert_int_equal(e.bits, EWAH_MAX_BITS);
 	assert_int_equal(e.word_nr, 2);
 	assert_int_equal(ewah_append_word(&e, 1), ERR_INVALID);
+	assert_int_equal(ewah_append_run(&e, false, 1), ERR_INVALID);
+	assert_int_equal(ewah_append_run(&e, true, words), ERR_INVALID);
+	assert_int_equal(e.bits, EWAH_MAX_BITS);
 	v = ewah_view_of(&e);
 	assert_int_equal(ewah_count(&v), words * 64 + 1);
 	assert_true(ewah_test(&v, EWAH_MAX_BITS - 1));
