@@ -169,8 +169,8 @@ static int copy_file(struct http_exchange *x, int fd, uint64_t size,
 }
 
 static int describe_file(struct http_exchange *x, const char *type,
-			 const struct sys_stat *st, uint64_t size,
-			 bool is_fixed, struct error *err)
+			 const struct sys_stat *st, bool is_fixed,
+			 struct error *err)
 {
 	struct http_reply *r = &x->reply;
 	int ret = is_fixed ? http_reply_cache_for_ever(r, sys_clock_seconds(),
@@ -178,7 +178,7 @@ static int describe_file(struct http_exchange *x, const char *type,
 			   : http_reply_never_cache(r, err);
 
 	if (!ret)
-		ret = http_reply_length(r, size, err);
+		ret = http_reply_length(r, st->size, err);
 	if (!ret)
 		ret = http_reply_header(r, "Content-Type", type, err);
 	if (!ret)
@@ -196,20 +196,15 @@ static int put_file(struct http_exchange *x, const char *type, bool is_fixed,
 	 */
 	char *path = repo_object_path(x->repo, x->url.name + 8);
 	struct sys_stat st;
-	uint64_t size = 0;
 	int fd = -1, ret;
 
 	if (!path)
 		return error_nomem(err);
-	/*
-	 * Open regular files only. Opening a pipe would block until a writer
-	 * exists.
-	 */
 	ret = sys_stat(&st, path, err);
 	if (!ret && !st.is_file)
 		ret = error_set(err, ERR_MISSING, "not a file: '%s'", path);
 	if (!ret)
-		ret = sys_open_read(path, &size, err);
+		ret = sys_open_file(&st, path, err);
 	if (ret >= 0)
 		fd = ret;
 	if (ret == ERR_MISSING) {
@@ -219,9 +214,9 @@ static int put_file(struct http_exchange *x, const char *type, bool is_fixed,
 		goto out;
 	}
 	if (ret >= 0)
-		ret = describe_file(x, type, &st, size, is_fixed, err);
+		ret = describe_file(x, type, &st, is_fixed, err);
 	if (!ret)
-		ret = copy_file(x, fd, size, path, err);
+		ret = copy_file(x, fd, st.size, path, err);
 out:
 	sys_close(fd);
 	free(path);

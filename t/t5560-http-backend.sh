@@ -3,6 +3,7 @@
 test_description='git http-backend: what stock Git answers, what it does not
 and clients of stock Git over it'
 . "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
 
 OURS=$GITREACH_BUILD/exec/git-http-backend
@@ -219,6 +220,19 @@ test_expect_success 'files: missing ones give 404' '
 	mkdir srv/r.git/objects/info/alternates &&
 	echo "404 GET /r.git/objects/info/alternates" | compare &&
 	rmdir srv/r.git/objects/info/alternates
+'
+
+# The pipe has no writer. So opening the pipe must not wait for one.
+test_expect_success 'a file that becomes a pipe before it is opened' '
+	echo x >srv/r.git/objects/info/http-alternates &&
+	meanwhile "*/info/http-alternates" \
+		"cd \"$PWD/srv/r.git/objects/info\" && rm http-alternates && mkfifo http-alternates" \
+		timeout 20 env GIT_PROJECT_ROOT="$PWD/srv" GIT_HTTP_EXPORT_ALL=1 \
+		REQUEST_METHOD=GET PATH_INFO=/r.git/objects/info/http-alternates \
+		"$GIT" http-backend >out 2>err &&
+	grep "^Status: 500" out &&
+	grep "cannot read .*http-alternates" err &&
+	rm srv/r.git/objects/info/http-alternates
 '
 
 test_expect_success 'methods' '
