@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "names/revname.h"
+#include "object/oidmap.h"
 #include "object/parse.h"
 #include "odb/odb-stored.h"
 #include "repo/grafts.h"
@@ -51,9 +52,8 @@ struct resolver {
 	struct buf *notes;
 	/* whether `shallow` and `grafts` were read */
 	bool has_boundary;
-	/* owned: the shallow boundary */
-	struct oid *shallow;
-	size_t shallow_nr, shallow_alloc;
+	/* owned: the ids of the shallow boundary; the values are unused */
+	struct oidmap shallow;
 	struct buf grafts; /* the bytes of info/grafts */
 	struct error *err;
 };
@@ -305,11 +305,7 @@ static int add_shallow(void *ctx, const struct oid *oid)
 {
 	struct resolver *r = ctx;
 
-	if (mem_grow(&r->shallow, &r->shallow_alloc, r->shallow_nr + 1,
-		     sizeof(*r->shallow)) < 0)
-		return ERR_NOMEM;
-	r->shallow[r->shallow_nr++] = *oid;
-	return 0;
+	return oidmap_put(&r->shallow, oid, 0);
 }
 
 /*
@@ -332,12 +328,52 @@ static int load_boundary(struct resolver *r)
 	return ret;
 }
 
-static bool is_shallow(const struct resolver *r, const struct oid *oid)
+/*
+ * Follows tags to a commit, and reads it. Replaces *oid by the commit's id.
+ * Returns 0 with *obj owned by the caller, or a negative error code.
+ */
+static int read_committish(const struct resolver *r, struct oid *oid,
+			   struct odb_object *obj)
 {
-	for (size_t i = 0; i < r->shallow_nr; i++)
-		if (oid_equal(&r->shallow[i], oid))
-			return true;
-	return false;
+	int ret = odb_read(r->reader, oid, obj, r->err);
+
+	if (!ret && obj->type != OBJ_COMMIT) {
+		odb_object_release(r->reader, obj);
+		ret = peel_to_commit(r, oid);
+		if (ret < 0)
+			return ret;
+		ret = odb_read(r->reader, oid, obj, r->err);
+	}
+	return ret < 0 ? missing_is_unknown(r, oid, ret) : 0;
+}
+
+/*
+ * Sets *parent to the n-th parent (n >= 1) of the commit `oid`, which was read
+ * into *obj. Returns 0 or a negative error code.
+ */
+static int find_parent(struct resolver *r, struct oid *parent,
+		       const struct oid *oid, const struct odb_object *obj,
+		       size_t n)
+{
+	struct commit_view view;
+	uint32_t unused;
+	int ret = load_boundary(r);
+
+	if (ret < 0)
+		return ret;
+	if (oidmap_get(&r->shallow, oid, &unused))
+		return unknown(r);
+	ret = grafts_parent(parent, r->grafts.data, r->grafts.len, r->odb->algo,
+			    oid, n);
+	if (ret != ERR_MISSING)
+		return ret ? 0 : unknown(r);
+	ret = commit_parse(&view, obj->data, obj->len, r->odb->algo, r->err);
+	if (ret < 0)
+		return ret;
+	if (n > view.parent_nr)
+		return unknown(r);
+	commit_parent(parent, &view, n - 1, r->odb->algo);
+	return 0;
 }
 
 /*
@@ -347,28 +383,18 @@ static bool is_shallow(const struct resolver *r, const struct oid *oid)
 static int nth_parent(struct resolver *r, struct oid *oid, size_t n)
 {
 	struct odb_object obj;
-	struct commit_view view;
-	int ret = peel_to_commit(r, oid);
+	struct oid parent;
+	int ret;
 
-	if (ret < 0 || !n)
-		return ret;
-	ret = load_boundary(r);
+	if (!n)
+		return peel_to_commit(r, oid);
+	ret = read_committish(r, oid, &obj);
 	if (ret < 0)
 		return ret;
-	if (is_shallow(r, oid))
-		return unknown(r);
-	ret = grafts_parent(oid, r->grafts.data, r->grafts.len, r->odb->algo,
-			    oid, n);
-	if (ret != ERR_MISSING)
-		return ret ? 0 : unknown(r);
-	ret = read_commit(r, oid, &obj, &view);
-	if (ret < 0)
-		return ret;
-	if (n > view.parent_nr)
-		ret = unknown(r);
-	else
-		commit_parent(oid, &view, n - 1, r->odb->algo);
+	ret = find_parent(r, &parent, oid, &obj, n);
 	odb_object_release(r->reader, &obj);
+	if (!ret)
+		*oid = parent;
 	return ret;
 }
 
@@ -877,6 +903,7 @@ int revname_resolve_as(struct oid *out, const char *name,
 		.odb = odb,
 		.quiet = options->quiet,
 		.notes = options->notes,
+		.shallow = OIDMAP_INIT,
 		.grafts = BUF_INIT,
 		.err = err,
 	};
@@ -900,7 +927,7 @@ int revname_resolve_as(struct oid *out, const char *name,
 	if (!ret)
 		*out = oid;
 	free(r.suffixes);
-	free(r.shallow);
+	oidmap_release(&r.shallow);
 	buf_release(&r.grafts);
 	return ret;
 }
