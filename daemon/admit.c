@@ -169,6 +169,32 @@ unsigned daemon_retry_after(void)
 	return 5 + (unsigned)(sys_clock_ns() / 1000 % 10);
 }
 
+void daemon_turn_away(const struct daemon_options *options,
+		      struct daemon_conn *conn, enum admission_refusal why)
+{
+	bool is_address = why == ADMISSION_ADDRESS;
+	bool is_http = conn->protocol == DAEMON_HTTP;
+	char text[128] = "";
+	struct iovec iov = {text, 0};
+
+	if (is_http)
+		snprintf(text, sizeof(text),
+			 "HTTP/1.1 %s\r\nRetry-After: %u\r\n"
+			 "Content-Length: 0\r\nConnection: close\r\n\r\n",
+			 is_address ? "429 Too Many Requests"
+				    : "503 Service Unavailable",
+			 daemon_retry_after());
+	else if (conn->protocol == DAEMON_GIT)
+		strcpy(text, "001cERR too many connections");
+	iov.iov_len = strlen(text);
+	daemon_log(options, conn,
+		   !is_http     ? "too many connections"
+		   : is_address ? "429 Too Many Requests: too many connections"
+				: "503 Service Unavailable: too many "
+				  "connections");
+	daemon_stream_try_writev(&conn->stream, &iov, 1);
+}
+
 /*
  * Append the first line of objects/info/alternates as an absolute path. Returns
  * whether there is one.

@@ -59,6 +59,15 @@ bool daemon_may_refuse(const struct daemon_conn *conn);
 unsigned daemon_retry_after(void);
 
 /*
+ * Writes to the log and to the client that a new connection is refused, because
+ * there are too many. The answer is short, so it is sent without waiting.
+ * Clients of ssh get no answer: their forced command prints a message. Clients
+ * of TLS get none, because the answer would have to wait for a handshake.
+ */
+void daemon_turn_away(const struct daemon_options *options,
+		      struct daemon_conn *conn, enum admission_refusal why);
+
+/*
  * Appends the name of a repository's fork network. This is the object directory
  * from which the repository borrows objects (objects/info/alternates). If it
  * borrows none, the name is its own object directory. If memory runs out, the

@@ -524,41 +524,18 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 
 /*
  * Refuse a new connection because there are too many connections, of all
- * clients together or of its address. The client gets an answer that says so.
- * The answer is short, so it can be sent without waiting. Clients of ssh get no
- * answer: their forced command prints a message. Clients of TLS get none,
- * because the answer would have to wait for a handshake.
+ * clients together or of its address.
  */
 static void turn_away(struct worker *w, struct daemon_conn *conn,
 		      enum admission_refusal why)
 {
-	bool is_address = why == ADMISSION_ADDRESS;
-	bool is_http = conn->protocol == DAEMON_HTTP;
-	char text[128] = "";
-	struct iovec iov = {text, 0};
-
-	if (is_http)
-		snprintf(text, sizeof(text),
-			 "HTTP/1.1 %s\r\nRetry-After: %u\r\n"
-			 "Content-Length: 0\r\nConnection: close\r\n\r\n",
-			 is_address ? "429 Too Many Requests"
-				    : "503 Service Unavailable",
-			 daemon_retry_after());
-	else if (conn->protocol == DAEMON_GIT)
-		strcpy(text, "001cERR too many connections");
-	iov.iov_len = strlen(text);
-	daemon_log(w->options, conn,
-		   !is_http     ? "too many connections"
-		   : is_address ? "429 Too Many Requests: too many connections"
-				: "503 Service Unavailable: too many "
-				  "connections");
-	daemon_stream_try_writev(&conn->stream, &iov, 1);
+	daemon_turn_away(w->options, conn, why);
 	/*
 	 * The client may have sent a request already. If the socket were closed
 	 * with unread bytes, TCP could reset the connection before the client
 	 * reads the answer. So wait until the client closes the connection.
 	 */
-	if (is_http && is_address &&
+	if (conn->protocol == DAEMON_HTTP && why == ADMISSION_ADDRESS &&
 	    w->conn_nr <= w->options->admission.connection_max &&
 	    !sys_event_add_once(w->events, conn->stream.fd, conn, NULL))
 		start_linger(w, conn);
