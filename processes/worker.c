@@ -236,12 +236,10 @@ static bool is_complete(struct daemon_conn *conn)
 }
 
 /*
- * Wait for the next bytes of a connection until `deadline_ns`. If this is 0,
- * the usual time limit of the connection's state applies. The caller has
- * removed the connection from all lists, and epoll will report its next bytes.
+ * Wait for the next bytes of a connection. The caller has removed the
+ * connection from all lists, and epoll will report its next bytes.
  */
-static void await_bytes(struct worker *w, struct daemon_conn *conn,
-			uint64_t deadline_ns)
+static void await_bytes(struct worker *w, struct daemon_conn *conn)
 {
 	if (conn->input && !conn->input->len) {
 		free(conn->input);
@@ -251,41 +249,50 @@ static void await_bytes(struct worker *w, struct daemon_conn *conn,
 		enlist(w, conn, DAEMON_WAITING);
 		return;
 	}
+	enlist(w, conn, conn->input ? DAEMON_HEAD : DAEMON_IDLE);
 	/*
 	 * While the worker drains, a connection waits one second for a request
 	 * that may be on its way, see drain().
 	 */
-	if (w->is_draining && !conn->input && !deadline_ns)
-		deadline_ns = sys_clock_ns() + SECOND_NS;
-	enlist(w, conn, conn->input ? DAEMON_HEAD : DAEMON_IDLE);
-	if (deadline_ns)
-		conn->deadline_ns = deadline_ns;
+	if (w->is_draining && !conn->input)
+		conn->deadline_ns = sys_clock_ns() + SECOND_NS;
+}
+
+/*
+ * Parse the bytes that have arrived. Returns 1 if the head of a request is
+ * complete or refused, 0 if more bytes are needed, or a negative error code.
+ */
+static int find_head(struct daemon_conn *conn)
+{
+	bool has_head = is_complete(conn);
+	int ret = 0;
+
+	while (!ret && !has_head && daemon_stream_has_bytes(&conn->stream)) {
+		ret = read_some(conn);
+		if (!ret)
+			has_head = is_complete(conn);
+	}
+	return ret ? ret : has_head;
 }
 
 /*
  * Parse the bytes that have arrived. If the head of a request is complete, a
- * thread gets the connection. Otherwise the loop waits for more bytes until
- * `deadline_ns`. If this is 0, the usual time limit of the connection's state
- * applies. The time limit of a head counts from its first byte. The caller has
- * removed the connection from all lists.
+ * thread gets the connection. Otherwise the loop waits for more bytes. The
+ * caller has removed the connection from all lists.
  */
-static void advance(struct worker *w, struct daemon_conn *conn,
-		    uint64_t deadline_ns)
+static void advance(struct worker *w, struct daemon_conn *conn)
 {
-	bool has_head = is_complete(conn);
+	int ret = find_head(conn);
 
-	while (!has_head && daemon_stream_has_bytes(&conn->stream)) {
-		if (read_some(conn) < 0) {
-			drop(w, conn);
-			return;
-		}
-		has_head = is_complete(conn);
+	if (ret < 0) {
+		drop(w, conn);
+		return;
 	}
-	if (has_head) {
+	if (ret) {
 		enqueue(w, conn);
 		return;
 	}
-	await_bytes(w, conn, deadline_ns);
+	await_bytes(w, conn);
 	if (sys_event_again(w->events, conn->stream.fd, conn, NULL) < 0) {
 		unlist(conn);
 		drop(w, conn);
@@ -319,7 +326,7 @@ static void await_command(struct worker *w, struct daemon_conn *conn)
 		enqueue(w, conn);
 		return;
 	}
-	await_bytes(w, conn, 0);
+	await_bytes(w, conn);
 	if (sys_event_again(w->events, daemon_input_fd(conn), conn, NULL) < 0) {
 		unlist(conn);
 		drop(w, conn);
@@ -335,7 +342,7 @@ static void resume(struct worker *w, struct daemon_conn *conn)
 	if (conn->after == DAEMON_WAITING) {
 		await_command(w, conn);
 	} else if (conn->after == DAEMON_IDLE) {
-		advance(w, conn, 0);
+		advance(w, conn);
 	} else {
 		end_talk(w, conn);
 		start_linger(w, conn);
@@ -473,12 +480,7 @@ static void shake_hands(struct worker *w, struct daemon_conn *conn)
 			w->events, conn->stream.fd, conn, &err);
 	else if (!ret) {
 		unlist(conn);
-		/*
-		 * Even if the worker drains, wait a second for the first
-		 * request of the new connection.
-		 */
-		advance(w, conn,
-			w->is_draining ? sys_clock_ns() + SECOND_NS : 0);
+		advance(w, conn);
 	}
 	if (!ret)
 		return;
@@ -493,6 +495,28 @@ static void shake_hands(struct worker *w, struct daemon_conn *conn)
 	}
 }
 
+/*
+ * Reads more bytes of a head. While the head is not complete, the connection
+ * keeps its place in the list, because its time limit counts from the first
+ * byte of the head.
+ */
+static void continue_head(struct worker *w, struct daemon_conn *conn)
+{
+	int ret = read_some(conn);
+
+	if (!ret)
+		ret = find_head(conn);
+	if (!ret)
+		ret = sys_event_again(w->events, conn->stream.fd, conn, NULL);
+	if (!ret)
+		return;
+	unlist(conn);
+	if (ret < 0)
+		drop(w, conn);
+	else
+		enqueue(w, conn);
+}
+
 static void hear(struct worker *w, struct daemon_conn *conn)
 {
 	if (conn->state == DAEMON_LINGER) {
@@ -501,6 +525,10 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 	}
 	if (conn->state == DAEMON_HANDSHAKE) {
 		shake_hands(w, conn);
+		return;
+	}
+	if (conn->state == DAEMON_HEAD && conn->protocol != DAEMON_SSH) {
+		continue_head(w, conn);
 		return;
 	}
 	unlist(conn);
@@ -519,7 +547,7 @@ static void hear(struct worker *w, struct daemon_conn *conn)
 		drop(w, conn);
 		return;
 	}
-	advance(w, conn, conn->state == DAEMON_HEAD ? conn->deadline_ns : 0);
+	advance(w, conn);
 }
 
 /*
@@ -663,7 +691,7 @@ static void take_back(struct worker *w)
 	for (; conn; conn = next) {
 		next = conn->next;
 		if (conn->is_armed)
-			await_bytes(w, conn, 0);
+			await_bytes(w, conn);
 		else if (conn->unsent)
 			start_sending(w, conn);
 		else if (conn->after == DAEMON_DELAY)

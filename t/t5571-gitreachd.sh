@@ -370,6 +370,35 @@ test_expect_success 'the server ends with 0, and says so' '
 	cmp expected last
 '
 
+test_expect_success 'the time for a head counts from its first byte' '
+	start --head-timeout=1 --workers=1 &&
+	python3 -c "
+import socket, time
+def connect():
+    s = socket.create_connection((\"127.0.0.1\", $port))
+    s.sendall(b\"G\")
+    return s
+slow = connect()
+others = []
+start = time.time()
+is_open = True
+while is_open and time.time() - start < 8:
+    # The slow client sends a byte after each new client has begun its head.
+    others += [connect()]
+    time.sleep(0.2)
+    try:
+        slow.sendall(b\"E\")
+        slow.setblocking(False)
+        is_open = slow.recv(1) != b\"\"
+    except BlockingIOError:
+        slow.setblocking(True)
+    except ConnectionError:
+        is_open = False
+assert not is_open and time.time() - start < 4
+" &&
+	stop
+'
+
 test_expect_success 'slow heads and slow bodies are cut off' '
 	start --head-timeout=1 --timeout=1 --workers=1 --threads=2 &&
 	python3 -c "
