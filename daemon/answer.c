@@ -13,6 +13,7 @@
 #include "daemon/snapshots.h"
 #include "plans/plan-cache.h"
 #include "status/statistics.h"
+#include "sys/clock.h"
 
 static void count(void *ctx, const struct summary *s, const struct error *error)
 {
@@ -20,6 +21,19 @@ static void count(void *ctx, const struct summary *s, const struct error *error)
 
 	statistics_add(a->conn->shared->statistics, s, error,
 		       (uint64_t)a->options->slow_ms * 1000);
+}
+
+/*
+ * Called when a wait for the client begins or ends. While a pack is made, the
+ * request gives up its token during the wait.
+ */
+static void note_wait(void *ctx, bool begins)
+{
+	struct daemon_answer *a = ctx;
+
+	atomic_store(&a->conn->stalled_ns, begins ? sys_clock_ns() : 0);
+	if (a->makes_pack)
+		daemon_admit_rest(&a->admit, begins);
 }
 
 void daemon_answer_init(struct daemon_answer *a,
@@ -31,7 +45,9 @@ void daemon_answer_init(struct daemon_answer *a,
 		.conn = conn,
 		.access = {.hidden = BUF_INIT},
 		.output = {.stream = stream,
-			   .patience = {.limit_ms = options->timeout * 1000},
+			   .patience = {.limit_ms = options->timeout * 1000,
+					.waits = note_wait,
+					.ctx = a},
 			   .box = OUTBOX_INIT},
 	};
 	a->about = (struct summary_about){
@@ -143,10 +159,9 @@ int daemon_answer_make_pack(void *ctx, const struct odb *odb,
 
 	daemon_admit_init(&a->admit, a->options, a->conn->shared, a->principal,
 			  &a->output.has_failed);
-	a->output.patience.waits = daemon_admit_rest;
-	a->output.patience.ctx = &a->admit;
+	a->makes_pack = true;
 	ret = send_planned(a, &question, &sink, report, err);
-	a->output.patience.waits = NULL;
+	a->makes_pack = false;
 	return ret;
 }
 

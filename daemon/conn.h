@@ -104,6 +104,11 @@ struct daemon_conn {
 	 * repositories are on the local disk
 	 */
 	struct stored_copies *copies;
+	/*
+	 * time since which the thread that has the connection waits for the
+	 * client to send or to accept bytes; 0: the thread does not wait
+	 */
+	_Atomic uint64_t stalled_ns;
 	/* the connection is closed after the next answer */
 	bool is_last;
 	/* the request had a wrong password */

@@ -81,6 +81,8 @@ struct daemon_answer {
 	 */
 	const char *principal;
 	struct daemon_admit admit;
+	/* daemon_answer_make_pack() is running */
+	bool makes_pack;
 };
 
 /*

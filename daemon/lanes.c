@@ -7,6 +7,9 @@
 
 #define BUCKETS 256
 
+/* the smallest key of a client's lane */
+#define KEY_MIN 16
+
 struct lane {
 	struct lane *bucket_next;
 	/*
@@ -20,6 +23,7 @@ struct lane {
 
 struct lanes {
 	unsigned thread_nr, busy;
+	unsigned lane_nr;              /* without `spare` */
 	struct lane *buckets[BUCKETS]; /* owned lanes */
 	/*
 	 * head of the ring of lanes (lines of requests of one client) that have
@@ -65,7 +69,7 @@ uint64_t lanes_key(const char *client)
 	for (; *client; client++)
 		hash = (hash ^ (unsigned char)*client) *
 		       UINT64_C(1099511628211);
-	return hash | 16;
+	return hash | KEY_MIN;
 }
 
 static struct lane **bucket(struct lanes *lanes, uint64_t key)
@@ -93,6 +97,7 @@ static struct lane *new_lane(struct lanes *lanes, uint64_t key)
 
 	if (!l)
 		return &lanes->spare;
+	lanes->lane_nr++;
 	l->key = key;
 	l->end = &l->first;
 	l->bucket_next = *bucket(lanes, key);
@@ -107,6 +112,7 @@ static void free_lane(struct lanes *lanes, struct lane *lane)
 	while (*at != lane)
 		at = &(*at)->bucket_next;
 	*at = lane->bucket_next;
+	lanes->lane_nr--;
 	free(lane);
 }
 
@@ -191,4 +197,24 @@ unsigned lanes_waiting(const struct lanes *lanes, uint64_t key)
 	const struct lane *l = find(lanes, key);
 
 	return l ? l->waiting : 0;
+}
+
+bool lanes_starve(const struct lanes *lanes, uint64_t since_ns)
+{
+	for (const struct lane *l = lanes->ring.next; l != &lanes->ring;
+	     l = l->next)
+		if (l->key >= KEY_MIN && !l->running &&
+		    l->first->since_ns <= since_ns)
+			return true;
+	return false;
+}
+
+unsigned lanes_excess(const struct lanes *lanes, uint64_t key)
+{
+	const struct lane *l = key >= KEY_MIN ? find(lanes, key) : NULL;
+
+	if (!l || l->running < 2 ||
+	    l->running <= lanes->thread_nr / lanes->lane_nr)
+		return 0;
+	return l->running;
 }

@@ -25,6 +25,8 @@ struct lane_item {
 	struct lane_item *next;
 	/* key of the lane: a hash of the client's name */
 	uint64_t key;
+	/* time at which the wait for a thread began; the caller sets it */
+	uint64_t since_ns;
 };
 
 /*
@@ -74,5 +76,18 @@ void lanes_done(struct lanes *lanes, uint64_t key);
 
 /* Returns how many requests with this key wait for a thread. */
 unsigned lanes_waiting(const struct lanes *lanes, uint64_t key);
+
+/*
+ * Returns whether a client that uses no thread has waited for one since
+ * `since_ns` or longer. Lanes with other purposes than one client do not count.
+ */
+bool lanes_starve(const struct lanes *lanes, uint64_t since_ns);
+
+/*
+ * Returns the number of threads that the client with this key uses, if the
+ * client uses at least two, and more than an equal share of all threads.
+ * Otherwise returns 0.
+ */
+unsigned lanes_excess(const struct lanes *lanes, uint64_t key);
 
 #endif

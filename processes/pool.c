@@ -22,7 +22,10 @@
 #include "daemon/lanes.h"
 #include "daemon/stream.h"
 #include "processes/processes-parts.h"
+#include "sys/clock.h"
 #include "sys/event.h"
+#include "sys/process.h"
+#include "sys/tcp.h"
 #include "sys/thread.h"
 
 /*
@@ -30,6 +33,17 @@
  * wait in a lane of their own
  */
 #define EXCESS 1
+
+#define MS_NS UINT64_C(1000000)
+
+/*
+ * A client that has no thread waits STARVE_NS for one. Then another client may
+ * lose a connection: one that has occupied a thread for STALL_NS without a byte
+ * from the client or to the client. At most one connection is cut in CUT_NS.
+ */
+#define STARVE_NS (3000 * MS_NS)
+#define STALL_NS (5000 * MS_NS)
+#define CUT_NS (50 * MS_NS)
 
 /* A thread that answers requests. */
 struct thread {
@@ -42,6 +56,8 @@ struct thread {
 	struct thread *below; /* in pool->sleepers */
 	bool is_asleep;       /* in pool->sleepers */
 	bool is_tired;        /* see give_back() */
+	/* the connection that the thread answers; NULL: none */
+	struct daemon_conn *conn;
 };
 
 struct daemon_pool {
@@ -62,6 +78,8 @@ struct daemon_pool {
 	bool is_loop_woken;
 	unsigned tired_nr; /* threads to replace */
 	bool is_over;
+	/* when daemon_pool_relieve() last cut a connection; used by the loop */
+	uint64_t cut_ns;
 };
 
 /* ---- sleeping; these functions need pool->lock */
@@ -116,6 +134,13 @@ static void signal_thread(struct thread *t)
 
 /* ---- threads */
 
+static struct daemon_conn *conn_of(struct lane_item *item)
+{
+	return item ? (struct daemon_conn *)((char *)item -
+					     offsetof(struct daemon_conn, lane))
+		    : NULL;
+}
+
 static struct daemon_conn *take(struct thread *t)
 {
 	struct daemon_pool *pool = t->pool;
@@ -134,11 +159,10 @@ static struct daemon_conn *take(struct thread *t)
 	 */
 	if (item && lanes_has_ready(pool->lanes))
 		other = rouse(pool);
+	t->conn = conn_of(item);
 	pthread_mutex_unlock(&pool->lock);
 	signal_thread(other);
-	return item ? (struct daemon_conn *)((char *)item -
-					     offsetof(struct daemon_conn, lane))
-		    : NULL;
+	return conn_of(item);
 }
 
 /*
@@ -164,6 +188,7 @@ static void give_back(struct thread *t, struct daemon_conn *conn, bool is_tired)
 	bool wakes;
 
 	pthread_mutex_lock(&pool->lock);
+	t->conn = NULL;
 	t->is_tired = is_tired;
 	pool->tired_nr += is_tired;
 	lanes_done(pool->lanes, conn->lane.key);
@@ -265,6 +290,7 @@ void daemon_pool_put(struct daemon_pool *pool, struct daemon_conn *conn)
 			  lanes_waiting(pool->lanes, conn->lane.key) >= max;
 	if (conn->is_excess)
 		conn->lane.key = EXCESS;
+	conn->lane.since_ns = sys_clock_ns();
 	lanes_put(pool->lanes, &conn->lane);
 	t = rouse(pool);
 	pthread_mutex_unlock(&pool->lock);
@@ -281,6 +307,67 @@ struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool)
 	pool->is_loop_woken = false;
 	pthread_mutex_unlock(&pool->lock);
 	return conns;
+}
+
+/* ---- stalled clients */
+
+/* Returns whether the client has neither sent nor accepted a byte for long. */
+static bool is_stalled(const struct daemon_conn *conn, uint64_t now)
+{
+	uint64_t since = atomic_load(&conn->stalled_ns);
+
+	return since && now > since + STALL_NS;
+}
+
+/*
+ * Returns a stalled connection of the client that uses most threads, or NULL if
+ * no client uses more than its share. A connection of ssh is never returned:
+ * its user is known, and pipes cannot be cut. The caller holds pool->lock.
+ */
+static struct daemon_conn *find_stalled(const struct daemon_pool *pool,
+					uint64_t now)
+{
+	struct daemon_conn *found = NULL;
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < pool->thread_nr; i++) {
+		struct daemon_conn *conn = pool->threads[i].conn;
+		unsigned nr;
+
+		if (!conn || conn->protocol == DAEMON_SSH ||
+		    !is_stalled(conn, now))
+			continue;
+		nr = lanes_excess(pool->lanes, conn->lane.key);
+		if (nr <= most)
+			continue;
+		most = nr;
+		found = conn;
+	}
+	return found;
+}
+
+void daemon_pool_relieve(struct daemon_pool *pool, uint64_t now)
+{
+	struct daemon_conn *conn = NULL;
+
+	if (now < STARVE_NS || now - pool->cut_ns < CUT_NS)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	if (lanes_starve(pool->lanes, now - STARVE_NS))
+		conn = find_stalled(pool, now);
+	/*
+	 * Its thread cannot give the connection back while the lock is held,
+	 * and only this thread, the loop, closes connections.
+	 */
+	if (conn)
+		sys_socket_cut(conn->stream.fd);
+	pthread_mutex_unlock(&pool->lock);
+	if (!conn)
+		return;
+	pool->cut_ns = now;
+	daemon_log(pool->setup.options, conn,
+		   "closed a stalled connection, because another client waits "
+		   "for its thread");
 }
 
 /* ---- start and end */

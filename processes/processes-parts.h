@@ -81,6 +81,15 @@ struct daemon_conn *daemon_pool_take_back(struct daemon_pool *pool);
  */
 void daemon_pool_replace(struct daemon_pool *pool);
 
+/*
+ * If a client without a thread has waited for some seconds, cuts a connection
+ * of a client that uses more than its share of the threads. Only a connection
+ * is cut whose thread waits for its own client: for bytes of a request, or
+ * until the client accepts bytes of the answer. So clients that stall cannot
+ * occupy all threads. `now` is sys_clock_ns().
+ */
+void daemon_pool_relieve(struct daemon_pool *pool, uint64_t now);
+
 /* ---- relay.c */
 
 /*

@@ -854,6 +854,7 @@ static void loop(struct worker *w)
 		handle_all(w, ready, nr);
 		daemon_pool_replace(w->pool);
 		now = sys_clock_ns();
+		daemon_pool_relieve(w->pool, now);
 		expire(w, now);
 		expire_snapshots(w, now);
 		trim_memory(w, now);

@@ -185,6 +185,11 @@ void sys_socket_end_output(int fd)
 	shutdown(fd, SHUT_WR);
 }
 
+void sys_socket_cut(int fd)
+{
+	shutdown(fd, SHUT_RDWR);
+}
+
 /*
  * Waits until the socket is ready for `events`, a signal arrives, or the rest
  * of the peer's time is over. Returns 0 in all three cases: the caller tries

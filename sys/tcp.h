@@ -63,6 +63,13 @@ ssize_t sys_socket_try_writev(int fd, const struct iovec *iov, size_t nr);
 void sys_socket_end_output(int fd);
 
 /*
+ * Ends both directions of a connection, and keeps the descriptor. If another
+ * thread waits for the peer, the wait ends, and the thread then finds the
+ * connection closed.
+ */
+void sys_socket_cut(int fd);
+
+/*
  * How long this process waits for a peer. For each 64 KiB that the peer accepts
  * or sends, all waits together may take at most limit_ms.
  */

@@ -184,9 +184,52 @@ static void test_random(void **state)
 	lanes_free(lanes);
 }
 
+/*
+ * A client without a thread starves if its request has waited long enough. The
+ * client that uses more than an equal share of the threads is named.
+ */
+static void test_starving(void **state)
+{
+	struct lanes *lanes = lanes_new(4);
+	uint64_t a = lanes_key("a"), b = lanes_key("b");
+	struct lane_item items[8] = {{.since_ns = 5}};
+	int i;
+
+	for (i = 0; i < 3; i++)
+		put(lanes, &items[i], "a");
+	assert_true(lanes_starve(lanes, 5));
+	assert_int_equal(take_all(lanes), 2);
+	/* Its third request waits, but the client uses threads. */
+	assert_int_equal(lanes_waiting(lanes, a), 1);
+	assert_false(lanes_starve(lanes, 5));
+	/* The only client may use all threads. */
+	assert_int_equal(lanes_excess(lanes, a), 0);
+	put(lanes, &items[3], "b");
+	put(lanes, &items[4], "c");
+	assert_int_equal(take_all(lanes), 2);
+	assert_int_equal(lanes_excess(lanes, a), 2);
+	assert_int_equal(lanes_excess(lanes, b), 0);
+	assert_int_equal(lanes_excess(lanes, lanes_key("none")), 0);
+	items[5].since_ns = 7;
+	put(lanes, &items[5], "d");
+	assert_int_equal(take_all(lanes), 0);
+	assert_false(lanes_starve(lanes, 6));
+	assert_true(lanes_starve(lanes, 7));
+	lanes_done(lanes, a);
+	assert_int_equal(lanes_excess(lanes, a), 0);
+	assert_int_equal(take_all(lanes), 1);
+	assert_false(lanes_starve(lanes, 7));
+	/* Lanes that do not belong to one client do not starve. */
+	items[6] = (struct lane_item){.key = 1};
+	lanes_put(lanes, &items[6]);
+	assert_false(lanes_starve(lanes, 7));
+	lanes_free(lanes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_starving),
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_greedy),
 		cmocka_unit_test(test_single),
