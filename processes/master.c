@@ -277,6 +277,29 @@ static int fill(struct master *m, struct error *err)
 	return 0;
 }
 
+/*
+ * Allows as many descriptors as one worker needs if it gets all connections.
+ * Warns if the system does not allow so many.
+ */
+static void raise_descriptors(const struct master *m)
+{
+	const struct daemon_options *o = m->options;
+	size_t wanted = o->admission.connection_max +
+			daemon_pool_fds(o->thread_nr);
+	size_t max = sys_descriptors_raise(wanted);
+	char line[256];
+
+	if (max >= wanted)
+		return;
+	snprintf(line, sizeof(line),
+		 DAEMON_WARNING
+		 "a process may open only %zu files (ulimit -n), so workers "
+		 "refuse clients before there are %u connections "
+		 "(max-connections), which may need %zu files",
+		 max, o->admission.connection_max, wanted);
+	put_log(m, line);
+}
+
 /* Tells a process to finish its requests and end. */
 static void retire_one(const struct master *m, struct process *p)
 {
@@ -501,6 +524,7 @@ static void reload(struct master *m)
 		/* program->reload() has made the old options invalid. */
 		m->options = options;
 		admission_configure(m->shared.admission, &options->admission);
+		raise_descriptors(m);
 		retire(m);
 		m->pause_ns = 0;
 		snprintf(line, sizeof(line), "reloaded: %u workers",
@@ -678,8 +702,10 @@ int master_run(const struct daemon_options *options,
 	if (!m.shared.boards || !m.shared.suspects || !m.shared.statistics ||
 	    !m.shared.admission)
 		ret = ERR_NOMEM;
-	if (!ret)
+	if (!ret) {
+		raise_descriptors(&m);
 		ret = fill(&m, err);
+	}
 	if (!ret)
 		ret = supervise(&m, err);
 	close_all(&m);

@@ -14,6 +14,7 @@
  * and puts the connection into its list of idle connections.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -388,6 +389,20 @@ static int start_threads(struct daemon_pool *pool, struct error *err)
 		pool->thread_nr++;
 	}
 	return 0;
+}
+
+size_t daemon_pool_fds(unsigned thread_nr)
+{
+	return 64 + (size_t)thread_nr * 16;
+}
+
+int daemon_pool_fd_end(unsigned thread_nr)
+{
+	size_t max = sys_descriptors_raise(0);
+	size_t spare = daemon_pool_fds(thread_nr);
+
+	max = max && max < INT_MAX ? max : INT_MAX;
+	return (int)(spare < max / 2 ? max - spare : max - max / 2);
 }
 
 int daemon_pool_start(struct daemon_pool **out,

@@ -46,6 +46,19 @@ struct daemon_pool_setup {
 struct daemon_pool;
 
 /*
+ * Returns how many descriptors a worker with this number of threads needs
+ * besides those of its connections: for files, pipes and child processes.
+ */
+size_t daemon_pool_fds(unsigned thread_nr);
+
+/*
+ * Returns the number of the first descriptor of this process that is not for
+ * connections, so that daemon_pool_fds() descriptors are left. If the system
+ * allows few descriptors, connections get half of them.
+ */
+int daemon_pool_fd_end(unsigned thread_nr);
+
+/*
  * Starts the threads. Returns 0 with *out for daemon_pool_end(), or a negative
  * error code.
  */

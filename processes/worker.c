@@ -73,6 +73,12 @@ struct worker {
 	 */
 	struct daemon_conn lists[DAEMON_STATES];
 	unsigned conn_nr;
+	/*
+	 * A new connection is refused if its descriptor has this number or a
+	 * higher one. The system always chooses the lowest free number. So this
+	 * many descriptors are in use, and threads need the rest.
+	 */
+	int fd_end;
 	/* whether requests were read since trimmed_ns */
 	bool has_requests;
 	/* when memory was last returned to the system */
@@ -611,6 +617,10 @@ static enum admission_refusal judge(const struct worker *w,
 	enum admission_refusal why;
 	bool is_trusted;
 
+	if (conn->stream.fd >= w->fd_end) {
+		admission_refused(w->shared->admission, ADMISSION_CONNECTIONS);
+		return ADMISSION_CONNECTIONS;
+	}
 	if (conn->protocol == DAEMON_ADMIN)
 		return w->conn_nr > o->admission.connection_max
 			       ? ADMISSION_CONNECTIONS
@@ -936,6 +946,7 @@ int worker_run(const struct daemon_options *options, struct status_board *board,
 			   .alarm = -1};
 	int ret;
 
+	w.fd_end = daemon_pool_fd_end(options->thread_nr);
 	for (int i = 0; i < DAEMON_STATES; i++)
 		w.lists[i].next = w.lists[i].prev = &w.lists[i];
 	if (options->access_helper) {

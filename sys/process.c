@@ -203,6 +203,22 @@ uint64_t sys_memory_anonymous(void)
 	return ret;
 }
 
+size_t sys_descriptors_raise(size_t wanted)
+{
+	struct rlimit limit, before;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 0;
+	before = limit;
+	if (limit.rlim_cur < wanted)
+		limit.rlim_cur = wanted < limit.rlim_max ? wanted
+							 : limit.rlim_max;
+	if (limit.rlim_cur > before.rlim_cur &&
+	    setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		limit = before;
+	return limit.rlim_cur;
+}
+
 void *sys_memory_shared(size_t size)
 {
 	void *bytes = mmap(NULL, size, PROT_READ | PROT_WRITE,

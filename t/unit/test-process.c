@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -278,6 +279,26 @@ static void anonymous_memory(void **state)
 	assert_true(sys_memory_anonymous() <= now - len / 2);
 }
 
+/* sys_descriptors_raise() never exceeds the hard limit, and lowers nothing. */
+static void descriptors(void **state)
+{
+	struct rlimit before, limit;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_true(before.rlim_max >= 200);
+	limit = (struct rlimit){.rlim_cur = 100, .rlim_max = before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(sys_descriptors_raise(0), 100);
+	assert_int_equal(sys_descriptors_raise(150), 150);
+	assert_int_equal(sys_descriptors_raise(120), 150);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(limit.rlim_cur, 150);
+	if (before.rlim_max != RLIM_INFINITY)
+		assert_int_equal(sys_descriptors_raise(before.rlim_max + 1),
+				 before.rlim_max);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +313,7 @@ int main(void)
 		cmocka_unit_test(memory_of_a_file),
 		cmocka_unit_test(memory_of_a_file_opened_twice),
 		cmocka_unit_test(anonymous_memory),
+		cmocka_unit_test(descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
