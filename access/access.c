@@ -14,7 +14,11 @@
 #include "sys/spawn.h"
 #include "sys/tcp.h"
 
+#define MS_NS UINT64_C(1000000)
 #define SECOND_NS UINT64_C(1000000000)
+
+/* time in nanoseconds that a helper gets to end by itself */
+#define END_NS SECOND_NS
 
 struct access_helper {
 	const char *command; /* borrowed */
@@ -162,17 +166,41 @@ void access_answer_release(struct access_answer *answer)
 
 /* ---- the process */
 
-static void stop(struct access_helper *h, int signal_nr)
+/*
+ * Sends a signal to the helper. The helper is a child of the shell, so the
+ * whole process group gets the signal.
+ */
+static void signal_all(const struct access_helper *h, int signal_nr)
+{
+	sys_fork_signal(-h->child.pid, signal_nr);
+}
+
+static void stop(struct access_helper *h)
 {
 	if (!h->is_running)
 		return;
 	h->is_running = false;
-	/*
-	 * The helper is a child of the shell, so the whole process group is
-	 * killed.
-	 */
-	sys_fork_signal(-h->child.pid, signal_nr);
+	signal_all(h, SIGKILL);
 	sys_spawn_wait(&h->child, NULL);
+}
+
+/*
+ * Ends the input of the helper and sends SIGTERM. Waits at most END_NS until no
+ * process of the helper has the pipe for answers open.
+ */
+static void ask_to_end(struct access_helper *h)
+{
+	uint64_t begun_ns = sys_clock_ns();
+	struct sys_patience patience = {.limit_ms = END_NS / MS_NS};
+	char bytes[ACCESS_ANSWER_MAX];
+	ssize_t n;
+
+	sys_spawn_close_in(&h->child);
+	signal_all(h, SIGTERM);
+	do
+		n = sys_socket_read(h->child.out, bytes, sizeof(bytes),
+				    &patience, NULL);
+	while (n > 0 && sys_clock_ns() - begun_ns < END_NS);
 }
 
 static int start(struct access_helper *h, struct error *err)
@@ -262,7 +290,7 @@ static int talk(struct access_answer *out, struct access_helper *h,
 	 * the answer to this question.
 	 */
 	if (h->is_running && !is_quiet(h))
-		stop(h, SIGKILL);
+		stop(h);
 	ret = start(h, err);
 	if (ret < 0)
 		return ret;
@@ -276,7 +304,7 @@ static int talk(struct access_answer *out, struct access_helper *h,
 	 * answer to another question.
 	 */
 	if (ret < 0)
-		stop(h, SIGKILL);
+		stop(h);
 	return ret;
 }
 
@@ -337,7 +365,12 @@ void access_helper_free(struct access_helper *helper)
 {
 	if (!helper)
 		return;
-	stop(helper, SIGTERM);
+	/*
+	 * A helper that ignores SIGTERM must not keep this worker from ending.
+	 */
+	if (helper->is_running)
+		ask_to_end(helper);
+	stop(helper);
 	pthread_mutex_destroy(&helper->lock);
 	free(helper);
 }

@@ -270,4 +270,29 @@ test_expect_success 'a helper that dies, is silent or talks nonsense' '
 	stop_daemon
 '
 
+# The helper writes its process id, ignores SIGTERM, and goes on when its input ends.
+test_expect_success 'a helper that does not end does not delay the end of the server' '
+	cat >stubborn <<-\EOF &&
+	trap "" TERM
+	echo $$ >pid
+	while read -r line
+	do
+		echo allow
+	done
+	while :
+	do
+		sleep 1
+	done
+	EOF
+	start_helped --access-helper="exec sh ./stubborn" \
+		--drain-timeout=100 &&
+	as alice ls-remote $url/r.git >refs &&
+	grep refs/heads refs &&
+	helper=$(cat pid) &&
+	kill -0 $helper &&
+	kill $server &&
+	timeout 20 tail --pid=$server -f /dev/null &&
+	test_must_fail kill -0 $helper
+'
+
 test_done
