@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Deletes members (repositories) of a fork network. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,8 +58,53 @@ static int find(struct deleting *d)
 }
 
 /*
+ * Returns whether the repository at the member's path is the member. While a
+ * fork is made or a member is being deleted, there may be no member at the
+ * path, and another repository may have been made there since then. So the
+ * repository must then be marked as the member. Otherwise the member is any
+ * repository that borrows from the store.
+ */
+static bool is_member(const struct deleting *d, const struct repo *repo,
+		      enum network_link link)
+{
+	bool may_differ = d->state == NETWORK_DELETING ||
+			  d->state == NETWORK_FORKING;
+
+	if (link == NETWORK_LINK_OTHER)
+		return false;
+	if (link == NETWORK_LINK_NONE && d->state == NETWORK_MEMBER)
+		return false;
+	return (link == NETWORK_LINK_STORE && !may_differ) ||
+	       network_is_marked(repo, d->id);
+}
+
+static void warn_of_other(const struct deleting *d)
+{
+	char text[ERROR_MESSAGE_MAX];
+
+	snprintf(text, sizeof(text),
+		 "'%s' is not member %u any more, and stays: only the member's "
+		 "entry is removed",
+		 d->path.data, d->id);
+	network_warn(d->network, text);
+}
+
+/* Returns an error that says why the repository must not be removed. */
+static int refuse_other(const struct deleting *d)
+{
+	return error_set(d->err, ERR_INVALID,
+			 "'%s' is not deleted: it may be another repository. "
+			 "Its objects/info/alternates must list the store and "
+			 "nothing else, and its core.alternateRefsPrefixes "
+			 "must be refs/virtual/%u/",
+			 d->path.data, d->id);
+}
+
+/*
  * Checks that the repository at the member's path is the one that was
- * registered. Returns 1 or a negative error code.
+ * registered. Returns 1 if so. Returns 0 if it is another one that does not
+ * need the store, and the member is gone. Otherwise returns a negative error
+ * code.
  */
 static int check(const struct deleting *d, const struct repo *repo)
 {
@@ -67,13 +113,12 @@ static int check(const struct deleting *d, const struct repo *repo)
 
 	if (ret < 0)
 		return ret;
-	if (link == NETWORK_LINK_OTHER ||
-	    (link == NETWORK_LINK_NONE && d->state == NETWORK_MEMBER))
-		return error_set(
-			d->err, ERR_INVALID,
-			"'%s' is not deleted: its objects/info/alternates must "
-			"list the store and nothing else",
-			d->path.data);
+	if (!is_member(d, repo, link)) {
+		if (d->state != NETWORK_DELETING || link != NETWORK_LINK_NONE)
+			return refuse_other(d);
+		warn_of_other(d);
+		return 0;
+	}
 	if (!repo->is_bare || strcmp(repo->git_dir, repo->common_dir) != 0)
 		return error_set(d->err, ERR_INVALID,
 				 "'%s' is not deleted, because it has a work "
@@ -84,7 +129,9 @@ static int check(const struct deleting *d, const struct repo *repo)
 
 /*
  * Looks for the member's repository. Returns 1 if the repository exists and may
- * be removed, 0 if it does not exist, or a negative error code.
+ * be removed, 0 if it does not exist, or a negative error code. If the member
+ * was being deleted, anything else at its path stays, such as a directory that
+ * is no repository.
  */
 static int find_repo(const struct deleting *d)
 {
@@ -98,6 +145,10 @@ static int find_repo(const struct deleting *d)
 	if (!sys_exists(d->path.data))
 		return 0;
 	ret = repo_open(&repo, &options, d->err);
+	if (ret == ERR_MISSING && d->state == NETWORK_DELETING) {
+		warn_of_other(d);
+		return 0;
+	}
 	if (!ret)
 		ret = check(d, repo);
 	repo_close(repo);

@@ -295,11 +295,11 @@ static int sync_parent(const char *path, struct error *err)
 }
 
 /*
- * Returns 1 if the complete fork is at `path`, 0 if not, or a negative error
- * code. A fork is made in another directory, which is renamed to `path` at the
- * end. So a repository at `path` that borrows from the store is complete.
+ * Returns 1 if the complete fork `id` is at `path`, 0 if not, or a negative
+ * error code. A fork is made in another directory, which is renamed to `path`
+ * at the end. So a repository at `path` that is marked as the fork is complete.
  */
-static int is_complete(struct network *network, const char *path,
+static int is_complete(struct network *network, uint32_t id, const char *path,
 		       struct error *err)
 {
 	struct repo_options options = {
@@ -308,6 +308,7 @@ static int is_complete(struct network *network, const char *path,
 	};
 	enum network_link link = NETWORK_LINK_NONE;
 	struct repo *repo;
+	bool is_fork = false;
 	int ret;
 
 	if (!sys_exists(path))
@@ -315,10 +316,11 @@ static int is_complete(struct network *network, const char *path,
 	ret = repo_open(&repo, &options, err);
 	if (!ret)
 		ret = network_link_check(&link, network, repo, err);
+	if (!ret)
+		is_fork = link == NETWORK_LINK_STORE &&
+			  network_is_marked(repo, id);
 	repo_close(repo);
-	return ret == ERR_MISSING ? 0
-	       : ret < 0          ? ret
-				  : link == NETWORK_LINK_STORE;
+	return ret == ERR_MISSING ? 0 : ret < 0 ? ret : is_fork;
 }
 
 static int make(struct forking *f)
@@ -350,7 +352,7 @@ int network_fork(uint32_t *id, struct network *network,
 	if (!ret)
 		ret = register_fork(&f);
 	if (!ret)
-		ret = is_complete(network, f.path, err);
+		ret = is_complete(network, f.id, f.path, err);
 	if (!ret)
 		ret = make(&f);
 	if (ret >= 0)
@@ -371,7 +373,7 @@ int network_fork_settle(struct network *network, uint32_t id, struct error *err)
 	char *build = NULL;
 	int ret = !entry || network_path(&path, network, entry) < 0
 			  ? error_nomem(err)
-			  : is_complete(network, path.data, err);
+			  : is_complete(network, id, path.data, err);
 
 	if (ret > 0) {
 		ret = network_set_state(network, id, NETWORK_MEMBER,

@@ -18,10 +18,11 @@
 
 #define ALTERNATES "info/alternates"
 #define LOCK_WAIT_MS 1000
+#define PREFIX_FORMAT "refs/virtual/%u/"
 
 int network_prefix(struct buf *out, uint32_t id)
 {
-	return buf_printf(out, "refs/virtual/%u/", id);
+	return buf_printf(out, PREFIX_FORMAT, id);
 }
 
 int network_member_open(struct repo **out, const struct network *network,
@@ -81,6 +82,16 @@ int network_link_check(enum network_link *link, const struct network *network,
 		free(dirs[i]);
 	free(dirs);
 	return ret;
+}
+
+bool network_is_marked(const struct repo *repo, uint32_t id)
+{
+	const char *value = config_string(&repo->config,
+					  "core.alternaterefsprefixes");
+	char wanted[sizeof(PREFIX_FORMAT) + 10];
+
+	snprintf(wanted, sizeof(wanted), PREFIX_FORMAT, id);
+	return value && !strcmp(value, wanted);
 }
 
 int network_link_line(struct buf *out, const struct network *network,
@@ -244,12 +255,10 @@ static int edit_config(struct edit *e, uint32_t id)
 static int set_prefixes(const struct network *network, const struct repo *repo,
 			uint32_t id, bool wanted, struct error *err)
 {
-	const char *now = config_string(&repo->config,
-					"core.alternaterefsprefixes");
 	struct edit e = {network, repo, BUF_INIT, BUF_INIT, err};
 	int ret = network_prefix(&e.prefix, id) < 0 ? error_nomem(err) : 0;
 
-	if (!ret && (now && !strcmp(now, e.prefix.data)) != wanted)
+	if (!ret && network_is_marked(repo, id) != wanted)
 		ret = edit_config(&e, wanted ? id : 0);
 	buf_release(&e.prefix);
 	buf_release(&e.text);

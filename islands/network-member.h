@@ -52,6 +52,14 @@ int network_link_check(enum network_link *link, const struct network *network,
 		       const struct repo *repo, struct error *err);
 
 /*
+ * Returns whether the configuration of the repository names it as member `id`:
+ * core.alternateRefsPrefixes is the member's prefix. network_link() and
+ * network_fork() write this value. So another repository that was made later at
+ * the path of a member is told from the member.
+ */
+bool network_is_marked(const struct repo *repo, uint32_t id);
+
+/*
  * Appends the line of info/alternates that names the object directory of the
  * shared store. `object_dir` is the object directory of the borrower (absolute,
  * without symlinks). The line is a relative path if both paths have a common

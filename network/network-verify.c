@@ -133,20 +133,14 @@ static int check_store(struct verify *v)
 static void check_prefixes(struct verify *v, const struct repo *repo,
 			   uint32_t id)
 {
-	const char *value = config_string(&repo->config,
-					  "core.alternaterefsprefixes");
 	const char *command = config_string(&repo->config,
 					    "core.alternaterefscommand");
-	struct buf wanted = BUF_INIT;
 
-	if (network_prefix(&wanted, id) < 0)
-		return;
-	if (!command && !(value && !strcmp(value, wanted.data)))
+	if (!command && !network_is_marked(repo, id))
 		wrong(v, id,
 		      "core.alternateRefsPrefixes does not name the member's "
 		      "own refs in the store: pushes to this member are told "
 		      "about refs of other members");
-	buf_release(&wanted);
 }
 
 static int check_repo(struct verify *v, const struct repo *repo, uint32_t id)

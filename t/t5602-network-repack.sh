@@ -482,6 +482,65 @@ test_expect_success 'delete refuses what may be another repository' '
 	stock_whole tree
 '
 
+# replaced <state> <shell command>: the operation <state> on a new member 2, gone.git,
+# was interrupted, and its repository is gone. The shell command makes something else
+# at its path.
+replaced () {
+	rm -rf pool.git base.git gone.git &&
+	"$GIT" network init -q pool.git &&
+	repo_linear base.git 2 &&
+	"$GIT" -C pool.git network add -q ../base.git &&
+	"$GIT" network fork -q base.git gone.git &&
+	rm -r gone.git &&
+	sed "s/^member 2/$1 2/" pool.git/network/members >changed &&
+	cp changed pool.git/network/members &&
+	eval "$2"
+}
+
+test_expect_success 'an interrupted delete spares a new repository at the path' '
+	for prune in "" --prune
+	do
+		replaced deleting "repo_linear gone.git 3" &&
+		"$GIT" -C pool.git network repack -q $prune 2>err &&
+		grep "^warning: .*/gone.git. is not member 2 any more" err &&
+		stock_whole gone.git &&
+		stock -C gone.git rev-parse main~2 &&
+		"$GIT" -C pool.git network list >out &&
+		test_line_count 1 out || return
+	done &&
+	replaced deleting "mkdir gone.git && echo x >gone.git/file" &&
+	"$GIT" -C pool.git network delete -q 2 2>err &&
+	grep "^warning: .*/gone.git. is not member 2 any more" err &&
+	test -e gone.git/file &&
+	"$GIT" -C pool.git network list >out && test_line_count 1 out
+'
+
+test_expect_success 'an interrupted delete refuses another borrower at the path' '
+	replaced deleting "cp -R base.git gone.git" &&
+	test_expect_code 1 "$GIT" -C pool.git network repack -q 2>err &&
+	grep "^warning: .*/gone.git. is not deleted: it may be another" err &&
+	test_expect_code 128 "$GIT" -C pool.git network repack --prune -q &&
+	stock_whole gone.git &&
+	mv gone.git kept.git &&
+	"$GIT" -C pool.git network repack -q --prune 2>err &&
+	test_must_be_empty err && stock_whole kept.git
+'
+
+test_expect_success 'an interrupted fork does not adopt another repository' '
+	for other in "repo_linear gone.git 3" "cp -R base.git gone.git"
+	do
+		replaced forking "$other" &&
+		test_expect_code 128 "$GIT" -C pool.git network delete 2 2>err &&
+		grep "it may be another repository" err &&
+		test_expect_code 128 "$GIT" network fork base.git gone.git 2>err &&
+		grep "already exists and is not an empty directory" err &&
+		stock_whole gone.git && replaced forking "$other" &&
+		"$GIT" -C pool.git network repack -q &&
+		"$GIT" -C pool.git network list >out &&
+		test_line_count 1 out && stock_whole gone.git || return
+	done
+'
+
 test_expect_success 'pruning leaves one pack, however many forks there are' '
 	"$GIT" network init -q many.git &&
 	repo_linear source.git 2 &&
