@@ -81,6 +81,18 @@ static int visit_file(void *ctx, const char *name)
 	return v->fn(v->ctx, &oid, v->path.data);
 }
 
+/*
+ * Returns whether a path that could not be opened as a directory is one that
+ * other processes make and remove: it is missing or a directory now.
+ */
+static bool may_appear(const char *path)
+{
+	struct sys_stat st;
+	int ret = sys_stat(&st, path, NULL);
+
+	return ret == ERR_MISSING || (!ret && st.is_dir);
+}
+
 static int visit_dir(struct loose_visit *v, const char *object_dir,
 		     unsigned first)
 {
@@ -96,7 +108,12 @@ static int visit_dir(struct loose_visit *v, const char *object_dir,
 	}
 	v->dir_len = v->path.len;
 	ret = sys_dir_each(dir.data, visit_file, v, v->err);
-	if (ret == ERR_MISSING && !sys_exists(dir.data))
+	/*
+	 * Another process may remove the directory when its last object goes,
+	 * and make it again for a new object. An object that arrives during the
+	 * visit need not be visited.
+	 */
+	if (ret == ERR_MISSING && may_appear(dir.data))
 		ret = 0;
 out:
 	buf_release(&dir);

@@ -399,6 +399,17 @@ test_expect_success 'objects of an unnamed pack are found' '
 	done
 '
 
+# The directories of loose objects are removed when they are empty, and made again.
+for words in "repack -adq" "cat-file --batch-all-objects --batch-check"
+do
+	test_expect_success "$words: a directory of loose objects appears" '
+		again && ! test -e r.git/objects/00 &&
+		MEANWHILE_AFTER=y meanwhile "*objects/00" \
+			"mkdir \"$PWD/r.git/objects/00\"" git -C r.git $words &&
+		stock -C r.git fsck
+	'
+done
+
 # All objects are packed anew, with one more, so that the pack has another name. The
 # same happens when the next pack is opened, until it has happened 40 times.
 pack_again='echo >>../times &&

@@ -8,12 +8,11 @@
  *	                        library before the file or directory is opened,
  *	                        and the process waits. If the command fails, the
  *	                        process is aborted.
- *	MEANWHILE_AT=<pattern>  pattern of the path, see fnmatch(3): * matches a
- *	                        slash
- *	MEANWHILE_ONCE=<file>   a file; its size in bytes is the number of
- *	                        matches to skip. The next match removes this
- *	                        file and runs the command. If there is no such
- *	                        file, the command is not run. Required.
+ *	MEANWHILE_AFTER=<any>   the command runs after a directory was opened,
+ *or could not be opened MEANWHILE_AT=<pattern>  pattern of the path, see
+ *fnmatch(3): * matches a slash MEANWHILE_ONCE=<file>   a file; its size in
+ *bytes is the number of matches to skip. The next match removes this file and
+ *runs the command. If there is no such file, the command is not run. Required.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -80,8 +79,17 @@ EXPORT int openat(int dir, const char *path, int flags, ...)
 EXPORT DIR *opendir(const char *path)
 {
 	DIR *(*next)(const char *);
+	DIR *dir;
+	int error;
 
-	look(path);
 	*(void **)&next = dlsym(RTLD_NEXT, "opendir");
-	return next(path);
+	if (!getenv("MEANWHILE_AFTER")) {
+		look(path);
+		return next(path);
+	}
+	dir = next(path);
+	error = errno;
+	look(path);
+	errno = error;
+	return dir;
 }
