@@ -21,17 +21,25 @@
 /*
  * Returns 1 if `git_dir` is the git directory of the shared store of a fork
  * network (the repository that holds the objects of all members). Returns 0 if
- * not, or ERR_NOMEM.
+ * not, or a negative error code. If this cannot be found out, for example
+ * because the directory of the registry may not be searched, that is an error:
+ * a server must not take a member for a repository that shares no objects.
  */
-static int is_store(const char *git_dir)
+static int is_store(const char *git_dir, struct error *err)
 {
 	struct buf path = BUF_INIT;
-	int ret = buf_printf(&path, "%s/" REGISTRY, git_dir);
+	struct error why = ERROR_INIT;
+	struct sys_stat st;
+	int ret = buf_printf(&path, "%s/" REGISTRY, git_dir) < 0
+			  ? error_nomem(&why)
+			  : sys_stat(&st, path.data, &why);
 
-	if (!ret)
-		ret = sys_exists(path.data);
 	buf_release(&path);
-	return ret;
+	if (ret == ERR_MISSING)
+		return 0;
+	if (ret && err)
+		*err = why;
+	return ret ? ret : 1;
 }
 
 /*
@@ -39,7 +47,7 @@ static int is_store(const char *git_dir)
  * shared store of a fork network. (The shared store is the repository that
  * holds the objects of all members of the network.) If so, sets *git_dir to the
  * git directory of the shared store, which is the parent of `object_dir`.
- * Returns 1 if so, 0 if not, or ERR_NOMEM.
+ * Returns 1 if so, 0 if not, or a negative error code.
  */
 static int try_alternate(char **git_dir, const char *object_dir,
 			 struct error *err)
@@ -52,19 +60,19 @@ static int try_alternate(char **git_dir, const char *object_dir,
 	*git_dir = mem_strndup(object_dir, (size_t)(slash - object_dir));
 	if (!*git_dir)
 		return error_nomem(err);
-	ret = is_store(*git_dir);
+	ret = is_store(*git_dir, err);
 	if (ret > 0)
 		return 1;
 	free(*git_dir);
 	*git_dir = NULL;
-	return ret < 0 ? error_nomem(err) : 0;
+	return ret;
 }
 
 int network_find(char **git_dir, const struct repo *repo, struct error *err)
 {
 	char **dirs;
 	size_t nr;
-	int ret = is_store(repo->common_dir);
+	int ret = is_store(repo->common_dir, err);
 
 	*git_dir = NULL;
 	if (ret > 0) {
@@ -72,7 +80,7 @@ int network_find(char **git_dir, const struct repo *repo, struct error *err)
 		return *git_dir ? 1 : error_nomem(err);
 	}
 	if (ret < 0)
-		return error_nomem(err);
+		return ret;
 	ret = odb_alternates_list(&dirs, &nr, repo, NULL, err);
 	for (size_t i = 1; i < nr && !ret; i++)
 		ret = try_alternate(git_dir, dirs[i], err);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "sys/io.h"
 #include "sys/map.h"
 #include "t/unit/netrepo.h"
 
@@ -54,6 +55,19 @@ static void test_find(void **state)
 	assert_int_equal(network_find(&found, repo, NULL), 1);
 	assert_string_equal(found, n.network->store->common_dir);
 	free(found);
+	/*
+	 * The directory of the registry cannot be searched, here because it is
+	 * a symlink to itself. Whether "a" borrows from a store is unknown.
+	 */
+	tmprepo_remove(&n.t, "store/network/lock");
+	tmprepo_remove(&n.t, "store/network/members");
+	assert_int_equal(sys_rmdir(netrepo_path(&n, "store/network"), NULL), 1);
+	assert_int_equal(sys_symlink("network", n.path, NULL), 0);
+	assert_int_equal(network_find(&found, repo, NULL), ERR_IO);
+	assert_null(found);
+	assert_int_equal(sys_unlink(n.path, NULL), 0);
+	assert_int_equal(sys_mkdir_p(n.path, NULL), 0);
+	tmprepo_write(&n.t, "store/network/members", "");
 	repo_close(repo);
 	assert_int_equal(network_find(&found, n.network->store, NULL), 1);
 	assert_string_equal(found, n.network->store->common_dir);
