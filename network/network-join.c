@@ -8,7 +8,6 @@
 #include "islands/network-fork.h"
 #include "islands/network-member.h"
 #include "network/network-sync.h"
-#include "repo/shallow.h"
 #include "sys/io.h"
 #include "sys/map.h"
 
@@ -160,11 +159,6 @@ int network_sync(struct network *network, const uint32_t *ids, size_t nr,
 	return ret;
 }
 
-static int stop_at(void *ctx, const struct oid *oid)
-{
-	return 1;
-}
-
 /* Returns 0 if the repository can be a member, or a negative error code. */
 static int check_candidate(const struct network *network,
 			   const struct repo *repo, struct error *err)
@@ -178,17 +172,7 @@ static int check_candidate(const struct network *network,
 		return error_set(
 			err, ERR_INVALID,
 			"'%s' has another hash function than the store", path);
-	if (repo->has_promisor)
-		return error_set(err, ERR_INVALID,
-				 "'%s' is a partial clone: the store must have "
-				 "all objects that members reach",
-				 path);
-	ret = repo_shallow_each(repo, stop_at, NULL, err);
-	if (ret > 0)
-		return error_set(err, ERR_INVALID,
-				 "'%s' is shallow: the store must have all "
-				 "objects that members reach",
-				 path);
+	ret = network_sync_check(repo, err);
 	if (!ret)
 		ret = network_link_check(&link, network, repo, err);
 	if (ret < 0)

@@ -11,6 +11,7 @@
 #include "pack-bitmap.h"
 #include "packs/pack-job.h"
 #include "refs/refs.h"
+#include "repo/shallow.h"
 #include "sys/io.h"
 #include "sys/tempfile.h"
 #include "walk/ref-tips.h"
@@ -404,8 +405,38 @@ static int has_objects(struct sync *s)
 	return odb_each_loose(s->odb, true, stop, NULL, s->err);
 }
 
+static int stop_at(void *ctx, const struct oid *oid)
+{
+	return 1;
+}
+
+int network_sync_check(const struct repo *repo, struct error *err)
+{
+	int ret;
+
+	if (repo->has_promisor)
+		return error_set(err, ERR_INVALID,
+				 "'%s' is a partial clone: the store must have "
+				 "all objects that members reach",
+				 repo->git_dir);
+	ret = repo_shallow_each(repo, stop_at, NULL, err);
+	return ret > 0 ? error_set(err, ERR_INVALID,
+				   "'%s' is shallow: the store must have all "
+				   "objects that members reach",
+				   repo->git_dir)
+		       : ret;
+}
+
+/*
+ * Opens the object database of the member. The references were read before, so
+ * the check also sees the boundary of a shallow push that made one of them.
+ */
 static int open_all(struct sync *s, const struct newpack_options *options)
 {
+	int ret = network_sync_check(s->repo, s->err);
+
+	if (ret < 0)
+		return ret;
 	s->dir = repo_object_path(s->network->store, "pack");
 	s->base = repo_object_path(s->network->store, "pack/pack");
 	if (!s->dir || !s->base)

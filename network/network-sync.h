@@ -37,10 +37,21 @@ int network_pack_options(struct newpack_options *options,
 			 const struct network *network, struct error *err);
 
 /*
+ * Check that a repository may have its objects copied to the store. A shallow
+ * or partial repository may not: it lacks objects that its commits reach, and
+ * the store has, with each object, all that this object reaches. A member may
+ * have become shallow or partial later, by a push or a fetch. Returns 0,
+ * ERR_INVALID if the repository is shallow or partial, or another negative
+ * error code.
+ */
+int network_sync_check(const struct repo *repo, struct error *err);
+
+/*
  * Copy to the store all objects that a repository reaches from `refs`, reflogs,
  * HEADs and indexes and that the store lacks. The repository must borrow from
  * the store, and the caller must hold NETWORK_LOCK_OBJECTS. Returns 0 or a
  * negative error code; objects that were copied before a failure do no harm.
+ * ERR_INVALID: the repository is shallow or partial (network_sync_check()).
  * Cost: a look-up in the store for each reference, and reading the new objects
  * and the trees that name them. A repository without own objects costs nothing.
  */

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='fork networks: the store has all that its objects reach
+
+Members that are shallow or have broken unreachable objects, packs of one name, and
+members that go meanwhile.'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
+
+whole () {
+	for repo in "$@"
+	do
+		stock -C "$repo" fsck --full --no-dangling >fsck.out 2>&1 || {
+			echo "$repo:" && cat fsck.out
+			return 1
+		}
+	done
+}
+
+network () {
+	"$GIT" -C store.git network "$@"
+}
+
+# anew: a store with the members root.git (1), fork.git (2) and third.git (3)
+anew () {
+	rm -rf *.git &&
+	"$GIT" network init -q store.git &&
+	repo_linear root.git 5 &&
+	network add -q ../root.git &&
+	"$GIT" network fork -q root.git fork.git &&
+	"$GIT" network fork -q root.git third.git
+}
+
+# new_commit <repository> <text> <parent option>...: prints the id of a commit that no
+# reference names
+new_commit () {
+	blob=$(echo "$2" | stock -C "$1" hash-object -w --stdin) &&
+	tree=$(printf "100644 blob $blob\tfile\n" | stock -C "$1" mktree) &&
+	to=$1 text=$2 && shift 2 &&
+	stock -C "$to" commit-tree -m "$text" "$@" $tree </dev/null
+}
+
+test_expect_success 'a member got a shallow push' '
+	anew &&
+	repo_linear other.git 3 &&
+	tip=$(new_commit other.git one -p main) &&
+	tip=$(new_commit other.git two -p $tip) &&
+	stock -C other.git update-ref refs/heads/main $tip &&
+	stock clone -q --bare --depth 1 "file://$PWD/other.git" cut.git &&
+	stock -C fork.git config receive.shallowUpdate true &&
+	stock -C cut.git push -q ../fork.git main:cut &&
+	test_expect_code 1 "$GIT" -C store.git network sync -q --all 2>err &&
+	grep "fork.git. is shallow" err &&
+	test_must_fail stock -C store.git cat-file -e $tip &&
+	test_expect_code 128 "$GIT" network fork fork.git new.git 2>err &&
+	grep "fork.git. is shallow" err && ! test -e new.git &&
+	test_expect_code 128 "$GIT" -C store.git network repack -q \
+		--prune=now 2>err &&
+	grep "fork.git. is shallow" err &&
+	test_expect_code 1 "$GIT" -C store.git network verify 2>err &&
+	grep "^error: member 2: .*fork.git. is shallow" err
+'
+
+test_expect_success 'the whole history is synced from another member' '
+	stock -C other.git push -q ../third.git main:whole &&
+	network sync -q 3 &&
+	"$GIT" network fork -q third.git new.git &&
+	whole store.git third.git new.git &&
+	stock -C fork.git fetch -q --unshallow ../other.git main &&
+	network repack -q --prune=now &&
+	whole store.git fork.git third.git new.git
+'
+
+test_expect_success 'a fetch made a member shallow' '
+	anew &&
+	repo_linear other.git 8 &&
+	stock -C fork.git fetch -q --depth 1 "file://$PWD/other.git" main:cut &&
+	test_expect_code 1 "$GIT" -C store.git network repack -q 2>err &&
+	grep "^warning: .*fork.git. is shallow" err &&
+	whole store.git
+'
+
+test_done
