@@ -166,25 +166,99 @@ static bool store_has_bitmap(const struct odb *odb)
 	return false;
 }
 
+/* A question about a pack: is it closed under reachability? */
+struct closing {
+	const struct pack *pack;
+	struct walk walk;
+	/* those tips of the member that the pack has */
+	struct walk_tips tips;
+	struct error *err;
+};
+
+static int add_packed_tip(void *ctx, const struct oid *oid)
+{
+	struct closing *c = ctx;
+	uint32_t ignored;
+
+	if (!pack_idx_find(&c->pack->idx, oid->bytes, &ignored))
+		return 0;
+	return walk_add_tip(&c->walk, &c->tips, oid, true, c->err);
+}
+
 /*
- * Hard-link a member's pack that has a bitmap index into the store. Such a pack
- * has all that its objects reach. If the store lacks most of the pack's
- * objects, the pack is linked without reading an object. Returns 1 if the pack
- * was linked, 0 if not, or a negative error code.
+ * Asks the bitmap index what the tips reach. Returns 1 if these objects are
+ * exactly the objects of the pack, 0 if not or if the index is damaged, or
+ * ERR_NOMEM.
+ */
+static int reaches_exactly(struct closing *c, const struct pack_bitmap *pb)
+{
+	struct pack_bitmap_result result = PACK_BITMAP_RESULT_INIT;
+	struct walk_tips none = WALK_TIPS_INIT;
+	int ret = pack_bitmap_prove(pb, NULL);
+
+	if (!ret)
+		ret = pack_bitmap_query(&result, pb, &c->walk, &c->tips, &none,
+					NULL, NULL);
+	if (!ret)
+		ret = !result.others.nr &&
+		      bitset_count(&result.packed) == c->pack->idx.nr;
+	else
+		ret = ret == ERR_NOMEM ? error_nomem(c->err) : 0;
+	pack_bitmap_result_release(&result);
+	return ret;
+}
+
+/*
+ * Checks that a pack of the member has all that its objects reach. A bitmap
+ * index alone does not prove that: it says nothing about unreachable objects,
+ * which stock Git also puts into such a pack (git repack -a -k -b), and which
+ * may lack objects that they name. Returns 1 if the pack is closed, 0 if not or
+ * if that is not known, or a negative error code.
+ */
+static int is_closed(const struct sync *s, const struct pack_bitmap *pb,
+		     const struct pack *pack)
+{
+	struct closing c = {
+		.pack = pack,
+		.tips = WALK_TIPS_INIT,
+		.err = s->err,
+	};
+	int ret = walk_open(&c.walk, s->odb, NULL, 0, s->err);
+
+	if (ret < 0)
+		return ret;
+	for (size_t i = 0; i < s->refs->nr && !ret; i++)
+		ret = add_packed_tip(&c, &s->refs->refs[i].oid);
+	if (!ret)
+		ret = ref_tips_each_extra(s->repo, add_packed_tip, &c, s->err);
+	if (!ret)
+		ret = reaches_exactly(&c, pb);
+	walk_tips_release(&c.tips);
+	walk_close(&c.walk);
+	return ret;
+}
+
+/*
+ * Hard-link a member's pack that has a bitmap index into the store, if the pack
+ * has all that its objects reach, and the store lacks most of its objects. With
+ * the bitmap index, few objects are read to find this out. Returns 1 if the
+ * pack was linked, 0 if not, or a negative error code.
  */
 static int link_bitmapped(struct sync *s, const struct odb_pack *pack)
 {
 	struct pack_bitmap *pb = NULL;
 	uint32_t nr;
-	int ret;
+	int ret = 0;
 
 	if (!is_linkable(s, pack->pack) ||
 	    pack_bitmap_open_pack(&pb, s->odb, pack, NULL) <= 0)
 		return 0;
-	pack_bitmap_close(pb);
 	nr = count_new(s, pack->pack);
-	if (nr < pack->pack->idx.nr - pack->pack->idx.nr / 8)
-		return 0;
+	if (nr >= pack->pack->idx.nr - pack->pack->idx.nr / 8)
+		ret = is_closed(s, pb, pack->pack);
+	pack_bitmap_close(pb);
+	if (ret <= 0)
+		return ret;
 	ret = link_pack(s, pack->pack, !store_has_bitmap(s->odb));
 	if (!ret)
 		s->report->linked_nr += nr;

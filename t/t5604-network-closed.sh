@@ -80,4 +80,35 @@ test_expect_success 'a fetch made a member shallow' '
 	whole store.git
 '
 
+test_expect_success 'a bitmap index says nothing about unreachable objects' '
+	rm -rf *.git &&
+	"$GIT" network init -q store.git &&
+	repo_linear new.git 9 &&
+	lone=$(new_commit new.git lone -p main) &&
+	blob=$(echo lone | stock -C new.git hash-object --stdin) &&
+	{ echo $lone && stock -C new.git rev-parse $lone^{tree}; } |
+		stock -C new.git pack-objects -q objects/pack/pack >out &&
+	rm new.git/objects/$(echo $blob | sed "s,..,&/,") &&
+	stock -C new.git repack -adkbq &&
+	ls new.git/objects/pack/*.bitmap >out &&
+	network add -q ../new.git &&
+	network sync -q --all &&
+	test_must_fail stock -C store.git cat-file -e $lone &&
+	echo lone | stock -C new.git hash-object -w --stdin &&
+	stock -C new.git update-ref refs/heads/lone $lone &&
+	"$GIT" network fork -q new.git copy.git &&
+	network repack -q &&
+	whole store.git new.git copy.git
+'
+
+test_expect_success 'a pack of reachable objects with a bitmap index is linked' '
+	rm -rf *.git &&
+	"$GIT" network init -q store.git &&
+	repo_linear new.git 40 && repo_tags new.git &&
+	stock -C new.git repack -adbq &&
+	network add ../new.git >out &&
+	grep "member 1: 0 objects copied, [1-9][0-9]* linked" out &&
+	whole store.git new.git
+'
+
 test_done
