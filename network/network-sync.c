@@ -120,9 +120,35 @@ static int link_part(const struct sync *s, const struct pack *pack,
 }
 
 /*
- * Link all files of a pack into the store. The .idx is linked last, because it
- * makes the pack visible. Returns 0 if the pack was linked, 1 if hard links
- * between the two directories are impossible, or a negative error code.
+ * Write the .idx of a pack into the store. The file is no hard link, because
+ * its time must be the time at which the pack arrives in the store: a repack
+ * removes old packs newest first. Returns 0 or a negative error code.
+ */
+static int copy_idx(const struct sync *s, const struct pack *pack)
+{
+	struct sys_tempfile tf = SYS_TEMPFILE_INIT;
+	struct buf to = BUF_INIT;
+	int ret = buf_printf(&to, "%s/%s.idx", s->dir, pack->name) < 0
+			  ? error_nomem(s->err)
+			  : sys_tempfile_create(&tf, s->dir, "tmp_idx_",
+						0444 | s->network->store->share,
+						s->err);
+
+	if (!ret)
+		ret = sys_tempfile_write(&tf, pack->idx.bytes, pack->idx.len,
+					 s->err);
+	if (!ret)
+		ret = sys_tempfile_commit(&tf, to.data, SYS_FSYNC_FSYNC,
+					  s->err);
+	sys_tempfile_abort(&tf);
+	buf_release(&to);
+	return ret;
+}
+
+/*
+ * Link the files of a pack into the store, and copy the .idx. The .idx comes
+ * last, because it makes the pack visible. Returns 0 if the store has the pack
+ * now, 1 if the pack cannot be linked, or a negative error code.
  */
 static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 {
@@ -134,11 +160,7 @@ static int link_pack(struct sync *s, const struct pack *pack, bool bitmap)
 		ret = link_part(s, pack, "bitmap", false);
 	if (!ret)
 		ret = sys_sync_dir(s->dir, s->err);
-	if (!ret)
-		ret = link_part(s, pack, "idx", true);
-	if (!ret)
-		ret = sys_sync_dir(s->dir, s->err);
-	return ret;
+	return ret ? ret : copy_idx(s, pack);
 }
 
 /*

@@ -183,11 +183,13 @@ test_expect_success 'packs of a push are linked, not copied' '
 	stock_whole store.git forks/a.git
 '
 
-test_expect_success 'hard links are of one file' '
-	for idx in forks/a.git/objects/pack/*.idx
+test_expect_success 'hard links are of one file, the index is a copy' '
+	for pack in forks/a.git/objects/pack/*.pack
 	do
-		test "$idx" -ef "store.git/objects/pack/${idx##*/}" ||
-			return
+		linked=store.git/objects/pack/${pack##*/} &&
+		test "$pack" -ef $linked &&
+		cmp "${pack%.pack}.idx" "${linked%.pack}.idx" &&
+		! test "${pack%.pack}.idx" -ef "${linked%.pack}.idx" || return
 	done
 '
 
