@@ -99,9 +99,25 @@ static uint32_t count_new(const struct sync *s, const struct pack *pack)
 }
 
 /*
- * Link one file of a pack into the store. Returns 0 if the file was linked, 1
- * if hard links between the two directories are impossible, or a negative error
- * code.
+ * Give a file of a member a second name in the store. Returns 0 if both names
+ * are names of one file now, 1 if that is impossible, or a negative error code.
+ * It is impossible if the store has another file with this name: other programs
+ * name packs after their objects, so packs of two members may have the same
+ * name and different bytes.
+ */
+static int link_file(const char *from, const char *to, struct error *err)
+{
+	struct sys_stat a, b;
+	int ret = sys_link(from, to, err);
+
+	if (ret)
+		return ret;
+	return sys_stat(&a, from, NULL) || sys_stat(&b, to, NULL) ||
+	       !sys_is_same(&a, &b);
+}
+
+/*
+ * Link one file of a pack into the store. Returns the codes of link_file().
  */
 static int link_part(const struct sync *s, const struct pack *pack,
 		     const char *ext, bool required)
@@ -113,7 +129,7 @@ static int link_part(const struct sync *s, const struct pack *pack,
 	    buf_printf(&to, "%s/%s.%s", s->dir, pack->name, ext) < 0)
 		ret = error_nomem(s->err);
 	if (!ret && (required || sys_exists(from.data)))
-		ret = sys_link(from.data, to.data, s->err);
+		ret = link_file(from.data, to.data, s->err);
 	buf_release(&from);
 	buf_release(&to);
 	return ret;

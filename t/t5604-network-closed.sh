@@ -111,4 +111,24 @@ test_expect_success 'a pack of reachable objects with a bitmap index is linked' 
 	whole store.git new.git
 '
 
+# JGit names packs after their objects.
+test_expect_success 'two packs with one name are synced at once' '
+	anew &&
+	repo_linear a.git 60 && cp -R a.git b.git &&
+	stock -C a.git repack -adfbq --depth=50 &&
+	stock -C b.git -c pack.compression=0 repack -adfFbq --depth=0 &&
+	name=pack-1111111111111111111111111111111111111111 &&
+	for file in [ab].git/objects/pack/pack-*
+	do
+		mv $file ${file%/*}/$name.${file##*.} || return
+	done &&
+	! cmp [ab].git/objects/pack/$name.pack &&
+	meanwhile "*/store.git/objects/pack/tmp_idx_*" \
+		"\"$GIT\" -C \"$PWD/store.git\" network add -q ../b.git" \
+		"$GIT" -C store.git network add -q ../a.git &&
+	whole store.git a.git b.git &&
+	network repack -q &&
+	whole store.git a.git b.git
+'
+
 test_done
