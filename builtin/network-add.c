@@ -108,10 +108,15 @@ static int synced(void *ctx, uint32_t id,
 	return 0;
 }
 
-static int sync_ids(struct run *r, const uint32_t *ids, size_t nr)
+static int sync_ids(struct run *r, const uint32_t *ids, size_t nr, bool all)
 {
 	struct syncing s = {.run = r};
-	const struct network_sync sync = {&r->options, synced, &s};
+	const struct network_sync sync = {
+		.options = &r->options,
+		.skip_gone = all,
+		.done = synced,
+		.ctx = &s,
+	};
 	struct error err = ERROR_INIT;
 
 	return network_sync(r->network, ids, nr, &sync, &err) < 0
@@ -195,7 +200,7 @@ int network_cmd_sync(int argc, const char **argv, struct builtin_env *env)
 	if (!code)
 		code = choose(&r, &ids, &nr, all, argv + 1, operands);
 	if (!code)
-		code = sync_ids(&r, ids, nr);
+		code = sync_ids(&r, ids, nr, all);
 	free(ids);
 	network_close(r.network);
 	return code;

@@ -119,6 +119,9 @@ static int sync_each(struct syncing *s, const uint32_t *ids, size_t nr)
 		int failed = sync_one(s, ids[i], &report, &err);
 
 		s->locked_nr++;
+		if (failed == ERR_MISSING && s->sync->skip_gone &&
+		    !network_registry_find(&s->network->registry, ids[i]))
+			continue;
 		if (failed && s->err)
 			*s->err = err;
 		ret = s->sync->done(s->sync->ctx, ids[i],

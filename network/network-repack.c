@@ -124,7 +124,12 @@ static int synced(void *ctx, uint32_t id,
 
 static int sync_members(struct run *r)
 {
-	const struct network_sync sync = {&r->options->newpack, synced, r};
+	const struct network_sync sync = {
+		.options = &r->options->newpack,
+		.skip_gone = true,
+		.done = synced,
+		.ctx = r,
+	};
 	int ret;
 
 	r->good = mem_alloc(r->nr, sizeof(*r->good));

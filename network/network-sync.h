@@ -92,6 +92,12 @@ int network_sync_count(uint32_t *nr, const struct network *network,
 struct network_sync {
 	const struct newpack_options *options; /* borrowed */
 	/*
+	 * true: the ids are those of all members at an earlier time. A member
+	 * that has left the network since then is skipped, and `done` is not
+	 * called for it.
+	 */
+	bool skip_gone;
+	/*
 	 * Called for each member when its objects are in the store. If the
 	 * member could not be synced, `report` is NULL and `failed` says why. A
 	 * nonzero return value stops network_sync(), which returns that value.

@@ -131,4 +131,25 @@ test_expect_success 'two packs with one name are synced at once' '
 	whole store.git a.git b.git
 '
 
+for prune in '' --prune=now
+do
+	test_expect_success "repack $prune: a member is deleted meanwhile" '
+		anew &&
+		meanwhile "*/root.git/packed-refs" \
+			"\"$GIT\" -C \"$PWD/store.git\" network delete -q 2" \
+			"$GIT" -C store.git network repack -q $prune 2>err &&
+		test_must_be_empty err && ! test -e fork.git &&
+		whole store.git root.git third.git
+	'
+done
+
+test_expect_success 'sync --all: a member is deleted meanwhile' '
+	anew &&
+	meanwhile "*/root.git/packed-refs" \
+		"\"$GIT\" -C \"$PWD/store.git\" network delete -q 2" \
+		"$GIT" -C store.git network sync -q --all 2>err &&
+	test_must_be_empty err &&
+	test_expect_code 128 "$GIT" -C store.git network sync 2
+'
+
 test_done

@@ -44,7 +44,11 @@ static inline int netsync_done(void *ctx, uint32_t id,
 /* Sync one member. */
 static inline int netsync_sync(struct netsync *f, uint32_t id)
 {
-	const struct network_sync sync = {&f->options, netsync_done, f};
+	const struct network_sync sync = {
+		.options = &f->options,
+		.done = netsync_done,
+		.ctx = f,
+	};
 
 	return network_sync(f->n.network, &id, 1, &sync, NULL);
 }
