@@ -162,6 +162,20 @@ int network_sync(struct network *network, const uint32_t *ids, size_t nr,
 	return ret;
 }
 
+/*
+ * Returns whether the object directory of a repository is the one of the store,
+ * by a symlink. Such a repository has no objects of its own that could be
+ * copied to the store and removed.
+ */
+static bool has_objects_of_store(const struct network *network,
+				 const struct repo *repo)
+{
+	struct sys_stat a, b;
+
+	return !sys_stat(&a, repo->object_dir, NULL) &&
+	       !sys_stat(&b, network->object_dir, NULL) && sys_is_same(&a, &b);
+}
+
 /* Returns 0 if the repository can be a member, or a negative error code. */
 static int check_candidate(const struct network *network,
 			   const struct repo *repo, struct error *err)
@@ -188,7 +202,8 @@ static int check_candidate(const struct network *network,
 				 path);
 	ret = network_find(&store, repo, err);
 	free(store);
-	return ret > 0 && link == NETWORK_LINK_NONE
+	return has_objects_of_store(network, repo) ||
+			       (ret > 0 && link == NETWORK_LINK_NONE)
 		       ? error_set(err, ERR_INVALID,
 				   "'%s' is the store of a network", path)
 	       : ret < 0 ? ret

@@ -152,4 +152,14 @@ test_expect_success 'sync --all: a member is deleted meanwhile' '
 	test_expect_code 128 "$GIT" -C store.git network sync 2
 '
 
+test_expect_success 'a symlink to the objects of the store is no member' '
+	anew &&
+	stock init -q --bare link.git && rm -r link.git/objects &&
+	ln -s ../store.git/objects link.git/objects &&
+	test_expect_code 128 "$GIT" -C store.git network add ../link.git 2>err &&
+	grep "is the store of a network" err &&
+	! test -e store.git/objects/info/alternates &&
+	network list >out && test_line_count 3 out
+'
+
 test_done
