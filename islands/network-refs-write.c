@@ -18,7 +18,7 @@
 
 /*
  * Maximum number of changes that are written in a transaction. More changes are
- * written as a new packed-refs.
+ * written as a new packed-refs, unless the store has reftables.
  */
 #define TRANSACTION_MAX 8
 
@@ -288,7 +288,8 @@ int network_batch_write(struct network_batch *batch, struct error *err)
 	};
 	int ret = 0;
 
-	if (batch->nr > TRANSACTION_MAX) {
+	if (batch->nr > TRANSACTION_MAX &&
+	    w.repo->ref_storage == REPO_REFS_FILES) {
 		ret = pack_loose(&w);
 		if (!ret)
 			ret = rewrite(&w);

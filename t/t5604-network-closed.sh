@@ -162,4 +162,17 @@ test_expect_success 'a symlink to the objects of the store is no member' '
 	network list >out && test_line_count 3 out
 '
 
+test_expect_success 'many references in a store with reftables' '
+	anew &&
+	"$GIT" -C store.git refs migrate --ref-format=reftable &&
+	for i in $(seq 20)
+	do
+		stock -C root.git update-ref refs/heads/b$i main || return
+	done &&
+	network sync -q --all &&
+	"$GIT" -C store.git show-ref >out &&
+	grep -c " refs/virtual/1/heads/b" out >count &&
+	echo 20 >expect && test_cmp expect count
+'
+
 test_done
