@@ -45,11 +45,14 @@ struct expiry {
 };
 
 /*
- * Returns whether the object is in a pack that is not removed and that the
- * multi-pack-index covers. Packs with a temporary name do not count, because
- * stock Git may rename or remove them.
+ * Returns whether an object of the pack `leaving` is also in a pack that is not
+ * removed and that the multi-pack-index covers. Packs with a temporary name do
+ * not count, because stock Git may rename or remove them. If `leaving` is a
+ * promisor pack, only other promisor packs count: objects that the promisor
+ * pack refers to may be missing only because the pack is a promisor pack.
  */
-static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
+static bool is_elsewhere(const struct expiry *e, const struct pack *leaving,
+			 const uint8_t *raw)
 {
 	uint32_t idx_pos;
 
@@ -58,6 +61,7 @@ static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 		const struct pack *pack = e->odb->packs[nr].pack;
 
 		if (e->taken[nr] && !pack_name_is_temporary(pack->name) &&
+		    pack->is_promisor >= leaving->is_promisor &&
 		    pack_idx_find(&pack->idx, raw, &idx_pos))
 			return true;
 	}
@@ -72,7 +76,7 @@ static bool is_elsewhere(const struct expiry *e, const uint8_t *raw)
 static bool is_redundant(const struct expiry *e, const struct pack *pack)
 {
 	for (uint32_t i = 0; i < pack->idx.nr; i++)
-		if (!is_elsewhere(e, pack_idx_oid(&pack->idx, i)))
+		if (!is_elsewhere(e, pack, pack_idx_oid(&pack->idx, i)))
 			return false;
 	return true;
 }
@@ -175,6 +179,11 @@ struct batch {
 	uint64_t size;
 	bool pack_kept_objects;
 	/*
+	 * true: only promisor packs are chosen, and the new pack is a promisor
+	 * pack; false: only other packs are chosen
+	 */
+	bool is_promisor;
+	/*
 	 * owned: for each pack of the snapshot, the number of objects that the
 	 * multi-pack-index takes from it
 	 */
@@ -224,7 +233,8 @@ static int choose_batch(struct batch *b)
 		if (b->size && total >= b->size)
 			break;
 		if ((pack->is_kept && !b->pack_kept_objects) ||
-		    pack->is_cruft || (b->size && size >= b->size))
+		    pack->is_cruft || pack->is_promisor != b->is_promisor ||
+		    (b->size && size >= b->size))
 			continue;
 		b->chosen[pack_nr] = true;
 		b->chosen_nr++;
@@ -234,8 +244,12 @@ static int choose_batch(struct batch *b)
 	return ret;
 }
 
-static int add_objects(const struct batch *b, struct pack_job *job,
-		       struct error *err)
+/*
+ * Add the objects that the multi-pack-index takes from the chosen packs.
+ * Returns 0 or a negative error code.
+ */
+static int add_taken(const struct batch *b, struct pack_job *job,
+		     struct error *err)
 {
 	const struct pack_midx *midx = &b->om->midx;
 	int ret = 0;
@@ -256,6 +270,40 @@ static int add_objects(const struct batch *b, struct pack_job *job,
 	return ret;
 }
 
+/*
+ * Add all objects of the chosen packs. Returns 0 or a negative error code.
+ */
+static int add_all(const struct batch *b, struct pack_job *job,
+		   struct error *err)
+{
+	int ret = 0;
+
+	for (uint32_t nr = 0; nr < b->odb->pack_nr; nr++) {
+		const struct pack_idx *idx = &b->odb->packs[nr].pack->idx;
+
+		for (uint32_t i = 0; b->chosen[nr] && i < idx->nr && !ret;
+		     i++) {
+			struct oid oid;
+
+			oid_from_raw(&oid, pack_idx_oid(idx, i), idx->algo);
+			ret = pack_job_add(job, &oid, 0, err);
+		}
+	}
+	return ret;
+}
+
+/*
+ * Add the objects to pack. A promisor pack can only be removed if all its
+ * objects are in another promisor pack (multi_pack_expire()). So a new promisor
+ * pack also gets the objects that the multi-pack-index takes from other packs.
+ * Returns 0 or a negative error code.
+ */
+static int add_objects(const struct batch *b, struct pack_job *job,
+		       struct error *err)
+{
+	return b->is_promisor ? add_all(b, job, err) : add_taken(b, job, err);
+}
+
 static int pack_batch(const struct batch *b,
 		      const struct newpack_options *newpack, struct error *err)
 {
@@ -266,6 +314,7 @@ static int pack_batch(const struct batch *b,
 		.newpack = newpack,
 		.dir = dir,
 		.base = base,
+		.promisor = b->is_promisor,
 	};
 	struct pack_job job = {0};
 	int ret;
@@ -287,31 +336,51 @@ static int pack_batch(const struct batch *b,
 	return ret;
 }
 
+/*
+ * Choose a batch of packs, and pack its objects. If `newpack` is NULL, only
+ * choose the packs. Returns 1 if there is something to pack, 0 if not, or a
+ * negative error code.
+ */
+static int repack_batch(struct batch *b, const struct newpack_options *newpack,
+			struct error *err)
+{
+	int ret = 0;
+
+	b->taken = count_taken(b->odb, b->om);
+	b->chosen = mem_calloc(b->odb->pack_nr, sizeof(*b->chosen));
+	if (!b->taken || !b->chosen || choose_batch(b) < 0)
+		ret = error_nomem(err);
+	if (!ret && b->chosen_nr > 1)
+		ret = newpack ? pack_batch(b, newpack, err) : 1;
+	free(b->taken);
+	free(b->chosen);
+	return ret;
+}
+
 int multi_pack_repack(const struct odb *odb, uint64_t batch_size,
 		      bool pack_kept_objects,
 		      const struct newpack_options *newpack, struct error *err)
 {
-	struct batch b = {
-		.odb = odb,
-		.om = odb->midxes[0],
-		.size = batch_size,
-		.pack_kept_objects = pack_kept_objects,
-	};
-	int ret = 0;
+	const struct odb_midx *om = odb->midxes[0];
+	int packed = 0, ret = 0;
 
-	if (!b.om)
+	if (!om)
 		return 0;
-	if (b.om->in_chain)
+	if (om->in_chain)
 		return error_set(err, ERR_UNSUPPORTED,
 				 "cannot repack an incremental "
 				 "multi-pack-index");
-	b.taken = count_taken(odb, b.om);
-	b.chosen = mem_calloc(odb->pack_nr, sizeof(*b.chosen));
-	if (!b.taken || !b.chosen || choose_batch(&b) < 0)
-		ret = error_nomem(err);
-	if (!ret && b.chosen_nr > 1)
-		ret = newpack ? pack_batch(&b, newpack, err) : 1;
-	free(b.taken);
-	free(b.chosen);
-	return ret;
+	for (int is_promisor = 0; is_promisor < 2 && ret >= 0; is_promisor++) {
+		struct batch b = {
+			.odb = odb,
+			.om = om,
+			.size = batch_size,
+			.pack_kept_objects = pack_kept_objects,
+			.is_promisor = is_promisor,
+		};
+
+		ret = repack_batch(&b, newpack, err);
+		packed |= ret > 0;
+	}
+	return ret < 0 ? ret : packed;
 }

@@ -127,8 +127,9 @@ int multi_pack_verify(const struct odb *odb, size_t dir_nr,
  * Remove packs from which the multi-pack-index takes no object. First, the
  * multi-pack-index is rewritten without these packs. Packs with a .keep file
  * and cruft packs stay. A pack is removed only if each of its objects is in the
- * .idx of a pack that stays. *outdated: see struct multi_pack_result. Returns
- * the number of removed packs, or a negative error code: ERR_UNSUPPORTED for a
+ * .idx of a pack that stays. For a promisor pack, the pack that stays must be a
+ * promisor pack, too. *outdated: see struct multi_pack_result. Returns the
+ * number of removed packs, or a negative error code: ERR_UNSUPPORTED for a
  * chain.
  */
 int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
@@ -144,6 +145,9 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
  * takes. Packs with an expected size of `batch_size` or more are skipped. Cruft
  * packs are never chosen. Packs with a .keep file are chosen only with
  * `pack_kept_objects`.
+ *
+ * In a partial clone, the same is done a second time for promisor packs. Their
+ * objects go into a new promisor pack, and never into another pack.
  *
  * If `newpack` is NULL, no pack is written. The result then says whether one
  * would be written.

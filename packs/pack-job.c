@@ -631,6 +631,8 @@ int pack_job_run(struct pack_job *job, struct error *err)
 	if (!ret)
 		ret = newpacks_make(&job->newpacks, &job->items, NULL, o->dir,
 				    o->newpack, err);
+	if (!ret && o->promisor)
+		ret = newpacks_promisor(&job->newpacks, o->dir, err);
 	if (!ret && o->write_bitmap) {
 		trace_region_enter(trace, "pack-bitmap-write",
 				   "building_bitmaps_total");

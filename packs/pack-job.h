@@ -101,6 +101,8 @@ struct pack_job_options {
 	 * packs.
 	 */
 	bool keep_promised;
+	/* The new packs get a .promisor file: they become promisor packs. */
+	bool promisor;
 	/* How missing blobs that tips reach are handled. */
 	enum pack_job_missing missing;
 	/* Borrowed: commits treated as having no parents. */

@@ -109,6 +109,59 @@ do
 	'
 done
 
+# fetched <dir>: a partial clone with one promisor pack for each of some blobs
+fetched () {
+	rm -rf "$1" &&
+	stock clone -q --bare --filter=blob:none "file://$PWD/work" "$1" &&
+	stock -C work ls-tree -r HEAD | head -n 4 | while read mode type id name
+	do
+		stock -C "$1" cat-file -p $id >/dev/null || exit 1
+	done
+}
+
+# count_files <suffix>: the number of such files in the pack directory of r.git
+count_files () {
+	ls r.git/objects/pack/*.$1 | wc -l
+}
+
+test_expect_success 'multi-pack-index repack and expire keep what was promised' '
+	fetched r.git &&
+	for text in more own
+	do
+		own=$(echo $text | stock -C r.git hash-object -w --stdin) &&
+		echo $own | stock -C r.git pack-objects -q objects/pack/pack ||
+		return
+	done &&
+	stock -C r.git cat-file --batch-all-objects --batch-check >want &&
+	promised=$(count_files promisor) &&
+	test $promised -ge 4 &&
+	"$GIT" -C r.git multi-pack-index write &&
+	"$GIT" -C r.git multi-pack-index repack &&
+	test $(count_files promisor) -eq $((promised + 1)) &&
+	"$GIT" -C r.git multi-pack-index expire &&
+	test $(count_files promisor) -eq 1 &&
+	test $(count_files pack) -eq 2 &&
+	stock -C r.git multi-pack-index verify &&
+	stock -C r.git fsck && "$GIT" -C r.git fsck &&
+	stock -C r.git cat-file --batch-all-objects --batch-check >got &&
+	test_cmp want got &&
+	idx=$(ls r.git/objects/pack/*.promisor) && idx=${idx%.promisor}.idx &&
+	stock show-index <$idx >objects && ! grep $own objects &&
+	"$GIT" -C r.git gc -q && stock -C r.git fsck
+'
+
+test_expect_success 'expire keeps a promisor pack if only another pack has its objects' '
+	fetched r.git &&
+	promised=$(count_files promisor) &&
+	stock -C r.git cat-file --batch-all-objects \
+		--batch-check="%(objectname)" |
+	stock -C r.git pack-objects -q objects/pack/pack >name &&
+	touch -d "now + 1 minute" r.git/objects/pack/pack-$(cat name).pack &&
+	"$GIT" -C r.git multi-pack-index write &&
+	"$GIT" -C r.git multi-pack-index expire &&
+	test $(count_files promisor) -eq $promised && stock -C r.git fsck
+'
+
 test_expect_success 'a missing object that was not promised is an error' '
 	partial blob:none && fresh &&
 	blob=$(stock -C r rev-parse HEAD:own1) &&
