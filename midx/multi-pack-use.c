@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "midx/multi-pack.h"
+#include "odb/freshen.h"
 #include "odb/odb-midx.h"
 #include "pack/pack-name.h"
 #include "packs/pack-job.h"
@@ -39,10 +40,33 @@ struct expiry {
 	 * multi-pack-index takes from it
 	 */
 	uint32_t *taken;
+	/*
+	 * owned: whether the modification time of a pack was set to the
+	 * present, by the pack's number in the snapshot
+	 */
+	bool *is_fresh;
 	/* names of the packs to remove */
 	struct named_packs names;
 	struct error *err;
 };
+
+/*
+ * Returns whether a pack is at least as young as the pack `leaving`. If not,
+ * tries to set its modification time to the present. Otherwise the objects of
+ * `leaving` would appear older when it is removed, and unreachable objects
+ * expire by their age.
+ */
+static bool is_young(const struct expiry *e, uint32_t nr,
+		     const struct pack *leaving)
+{
+	const struct pack *pack = e->odb->packs[nr].pack;
+
+	if (pack->mtime_ns >= leaving->mtime_ns)
+		return true;
+	if (!e->is_fresh[nr])
+		e->is_fresh[nr] = freshen_pack(pack);
+	return e->is_fresh[nr];
+}
 
 /*
  * Returns whether an object of the pack `leaving` is also in a pack that is not
@@ -62,7 +86,8 @@ static bool is_elsewhere(const struct expiry *e, const struct pack *leaving,
 
 		if (e->taken[nr] && !pack_name_is_temporary(pack->name) &&
 		    pack->is_promisor >= leaving->is_promisor &&
-		    pack_idx_find(&pack->idx, raw, &idx_pos))
+		    pack_idx_find(&pack->idx, raw, &idx_pos) &&
+		    is_young(e, nr, leaving))
 			return true;
 	}
 	return false;
@@ -99,7 +124,8 @@ static int choose(struct expiry *e, const struct progress_out *progress)
 	int ret = 0;
 
 	e->taken = count_taken(e->odb, e->om);
-	if (!e->taken)
+	e->is_fresh = mem_calloc(e->odb->pack_nr, sizeof(*e->is_fresh));
+	if (!e->taken || !e->is_fresh)
 		return error_nomem(e->err);
 	progress_start(&meter, progress,
 		       "Finding and deleting unreferenced packfiles",
@@ -166,6 +192,7 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 	}
 	named_packs_release(&e.names);
 	free(e.taken);
+	free(e.is_fresh);
 	return ret;
 }
 

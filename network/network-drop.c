@@ -119,7 +119,7 @@ static int open_all(struct drop *d, const struct newpack_options *options)
  */
 static int pack_rest(struct drop *d)
 {
-	struct rollup_options options = {.parts = d->parts, .loose = false};
+	struct rollup_options options = {.parts = d->parts, .removes = true};
 	int ret;
 
 	for (uint32_t i = 0; i < d->odb->pack_nr; i++)

@@ -8,11 +8,7 @@
 #include "pack/pack-name.h"
 #include "sys/io.h"
 
-/*
- * Sets the modification time of a pack's file to the present. Returns false on
- * failure: the pack may have been removed, or may belong to another user.
- */
-static bool freshen_pack(const struct pack *pack)
+bool freshen_pack(const struct pack *pack)
 {
 	struct buf path = BUF_INIT;
 	bool done = !pack->is_cruft && !pack_name_is_temporary(pack->name) &&

@@ -34,4 +34,12 @@
  */
 bool freshen_object(const struct odb *odb, const struct oid *oid);
 
+/*
+ * Sets the modification time of a .pack file to the present. Returns true if
+ * all objects of the pack have the present time now. Returns false if not: the
+ * pack is a cruft pack, has a temporary name, was removed, or belongs to
+ * another user; or memory ran out. Thread-safe.
+ */
+bool freshen_pack(const struct pack *pack);
+
 #endif

@@ -135,11 +135,15 @@ int geometric_choose(struct named_packs *chosen, struct old_packs *old,
 }
 
 int geometric_collect(struct pack_job *job, const struct named_packs *chosen,
-		      struct error *err)
+		      bool removes, struct error *err)
 {
 	const struct odb *odb = job->walk.odb;
 	enum rollup_part *parts = mem_calloc(odb->pack_nr, sizeof(*parts));
-	struct rollup_options options = {.parts = parts, .loose = true};
+	struct rollup_options options = {
+		.parts = parts,
+		.loose = true,
+		.removes = removes,
+	};
 	int ret;
 
 	if (!parts)

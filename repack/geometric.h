@@ -46,9 +46,10 @@ int geometric_choose(struct named_packs *chosen, struct old_packs *old,
  * all loose objects. Objects that other packs of the repository have are left
  * out, but not those that only cruft packs have. A loose object is also left
  * out if a pack of an alternate has it. A damaged loose object is left out, and
- * job->warning names it. Returns 0 or a negative error code.
+ * job->warning names it. `removes`: the caller will remove the chosen packs;
+ * see struct rollup_options. Returns 0 or a negative error code.
  */
 int geometric_collect(struct pack_job *job, const struct named_packs *chosen,
-		      struct error *err);
+		      bool removes, struct error *err);
 
 #endif

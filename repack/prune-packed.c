@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "odb/freshen.h"
 #include "odb/odb.h"
 #include "pack/mtimes.h"
 #include "repack/prune-packed.h"
@@ -65,14 +66,12 @@ static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 {
 	struct pack_times *t = &p->times[nr];
 	const struct pack *pack = p->odb->packs[nr].pack;
-	struct buf path = BUF_INIT;
 
 	if (pack->mtime_ns >= mtime_ns || t->is_fresh || p->options->dry_run)
 		return true;
-	if (!t->is_tried && !buf_printf(&path, "%s.pack", pack->path))
-		t->is_fresh = !sys_touch(path.data, NULL);
+	if (!t->is_tried)
+		t->is_fresh = freshen_pack(pack);
 	t->is_tried = true;
-	buf_release(&path);
 	return t->is_fresh;
 }
 

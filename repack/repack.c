@@ -317,7 +317,8 @@ static int find_objects(struct run *r, struct error *err)
 	int ret = open_all(r, err);
 
 	if (!ret && r->options->geometric)
-		return geometric_collect(&r->job, &r->chosen, err);
+		return geometric_collect(&r->job, &r->chosen,
+					 r->options->remove_redundant, err);
 	if (!ret)
 		ret = load_filter(r, err);
 	if (!ret)

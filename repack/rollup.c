@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "object/links.h"
+#include "odb/freshen.h"
 #include "deltas/names.h"
 #include "repack/rollup.h"
 
@@ -35,6 +36,9 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 	return error_set(err, ERR_MISSING, "could not find pack '%s'", name);
 }
 
+/* Whether the modification time of a pack was set to the present. */
+enum freshness { NOT_TRIED, IS_FRESH, IS_NOT_FRESH };
+
 struct rollup {
 	struct pack_job *job;
 	const struct rollup_options *options;
@@ -56,6 +60,10 @@ struct rollup {
 	 * packs
 	 */
 	bool stops;
+	/* owned, with options->removes: the state of each pack */
+	enum freshness *freshness;
+	/* the latest modification time of a ROLLUP_INCLUDE pack */
+	int64_t newest_ns;
 	struct error *err;
 };
 
@@ -79,6 +87,41 @@ static bool has(const struct rollup *r, const uint8_t *raw,
 static bool is_excluded(const struct rollup *r, const uint8_t *raw)
 {
 	return has(r, raw, ROLLUP_EXCLUDE) || has(r, raw, ROLLUP_OPEN);
+}
+
+/*
+ * Returns whether a pack is as young as the packs that will be removed. If not,
+ * tries once to set its modification time to the present.
+ */
+static bool is_young(struct rollup *r, uint32_t nr)
+{
+	const struct pack *pack = r->job->walk.odb->packs[nr].pack;
+
+	if (pack->mtime_ns >= r->newest_ns)
+		return true;
+	if (r->freshness[nr] == NOT_TRIED)
+		r->freshness[nr] = freshen_pack(pack) ? IS_FRESH : IS_NOT_FRESH;
+	return r->freshness[nr] == IS_FRESH;
+}
+
+/*
+ * Returns whether an object of a ROLLUP_INCLUDE pack is left out, because a
+ * pack that stays has the object (see options->removes).
+ */
+static bool is_left_out(struct rollup *r, const uint8_t *raw)
+{
+	const struct odb *odb = r->job->walk.odb;
+	uint32_t ignored;
+
+	if (!r->options->removes)
+		return is_excluded(r, raw);
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		if ((r->options->parts[i] == ROLLUP_EXCLUDE ||
+		     r->options->parts[i] == ROLLUP_OPEN) &&
+		    pack_idx_find(&odb->packs[i].pack->idx, raw, &ignored) &&
+		    is_young(r, i))
+			return true;
+	return false;
 }
 
 static int add(struct rollup *r, uint32_t obj_pos)
@@ -108,7 +151,7 @@ static int add_pack(struct rollup *r, const struct odb_pack *p)
 		    bitset_test(&r->seen, obj_pos))
 			continue;
 		bitset_set(&r->seen, obj_pos);
-		if (!is_excluded(r, raw))
+		if (!is_left_out(r, raw))
 			ret = add(r, obj_pos);
 	}
 	return ret;
@@ -272,18 +315,34 @@ static int follow(struct rollup *r)
 	return ret;
 }
 
+/* Initialise the tables and r->newest_ns. Returns 0 or ERR_NOMEM. */
+static int prepare(struct rollup *r)
+{
+	const struct odb *odb = r->job->walk.odb;
+
+	r->freshness = mem_calloc(odb->pack_nr, sizeof(*r->freshness));
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		if (r->options->parts[i] == ROLLUP_INCLUDE &&
+		    odb->packs[i].pack->mtime_ns > r->newest_ns)
+			r->newest_ns = odb->packs[i].pack->mtime_ns;
+	return r->freshness && !bitset_init(&r->seen, odb->packed_nr) &&
+			       !bitset_init(&r->met, odb->packed_nr)
+		       ? 0
+		       : error_nomem(r->err);
+}
+
 int rollup_add(struct pack_job *job, const struct rollup_options *options,
 	       struct error *err)
 {
-	struct rollup r = {.job = job, .options = options, .err = err};
+	struct rollup r = {
+		.job = job,
+		.options = options,
+		.newest_ns = INT64_MIN,
+		.err = err,
+	};
 	const struct odb *odb = job->walk.odb;
-	int ret = 0;
+	int ret = prepare(&r);
 
-	if (bitset_init(&r.seen, odb->packed_nr) < 0 ||
-	    bitset_init(&r.met, odb->packed_nr) < 0) {
-		ret = error_nomem(err);
-		goto out;
-	}
 	/*
 	 * The list need not be closed under reachability, so no bitmap index
 	 * may be written for it.
@@ -296,9 +355,9 @@ int rollup_add(struct pack_job *job, const struct rollup_options *options,
 		ret = odb_each_loose(odb, true, add_loose, &r, err);
 	if (!ret && options->follow)
 		ret = follow(&r);
-out:
 	bitset_release(&r.seen);
 	bitset_release(&r.met);
+	free(r.freshness);
 	free(r.stack);
 	return ret ? ret
 		   : names_fill(&job->items,

@@ -52,6 +52,15 @@ struct rollup_options {
 	 */
 	bool loose;
 	/*
+	 * The caller will remove the ROLLUP_INCLUDE packs. An object that is
+	 * left out must not appear older afterwards, because an unreachable
+	 * object expires by its age. So a ROLLUP_EXCLUDE or ROLLUP_OPEN pack
+	 * with an object that is left out gets the present time, unless it is
+	 * as young as the ROLLUP_INCLUDE packs. If its time cannot be changed,
+	 * the object is put into the new pack.
+	 */
+	bool removes;
+	/*
 	 * Also list the objects that ROLLUP_INCLUDE and ROLLUP_OPEN packs
 	 * reach, unless a ROLLUP_EXCLUDE or ROLLUP_OPEN pack has them. Missing
 	 * objects are ignored. The new pack, the ROLLUP_EXCLUDE packs and the

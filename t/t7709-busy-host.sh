@@ -443,4 +443,69 @@ test_expect_success 'packs go whenever they are listed: this is an error' '
 	stock -C r.git fsck --full
 '
 
+# old.git: a branch was deleted, and its commit has expired. The id of the commit is
+# in the file "old". The largest pack has the commit.
+test_expect_success 'a repository with an expired commit' '
+	cp -R base.git old.git &&
+	tree=$(echo old | stock -C old.git hash-object -w --stdin) &&
+	tree=$(printf "100644 blob %s\tf\n" $tree | stock -C old.git mktree) &&
+	stock -C old.git commit-tree -m old -p main~2 $tree >old &&
+	stock -C old.git update-ref refs/heads/old $(cat old) &&
+	stock -C old.git repack -adq &&
+	stock -C old.git update-ref -d refs/heads/old &&
+	touch -d "1 year ago" old.git/objects/pack/*
+'
+
+# In r.git: the old branch is pushed again, and then another commit.
+push_old='"$STOCK_GIT" rev-list --objects --no-object-names $(cat ../old) ^main |
+	"$STOCK_GIT" pack-objects -q objects/pack/pack &&
+	"$STOCK_GIT" update-ref refs/heads/old $(cat ../old) && '$push
+
+# Without the push of the old branch, its commit would be gone.
+for options in "gc -q" "repack -adq --cruft --cruft-expiration=2.weeks.ago" \
+	"repack -Adq --unpack-unreachable=2.weeks.ago"
+do
+	test_expect_success "$options: a geometric repack drops a pushed pack" '
+		rm -rf r.git && cp -Rp old.git r.git &&
+		git -C r.git $options &&
+		test_must_fail git -C r.git cat-file -e $(cat old) &&
+		rm -rf r.git && cp -Rp old.git r.git &&
+		meanwhile "*/pack/tmp_pack_*" \
+			"$push_old && \"\$GIT\" repack -dq --geometric=2" \
+			git -C r.git $options &&
+		stock -C r.git fsck && git -C r.git fsck &&
+		stock -C r.git rev-list --objects old
+	'
+done
+
+# pushed_old: r.git with the old branch in a new pack, too; sets $large and $small.
+pushed_old () {
+	rm -rf r.git && cp -Rp old.git r.git &&
+	large=$(ls r.git/objects/pack/*.pack) &&
+	(cd r.git && eval "$push_old") >small &&
+	small=r.git/objects/pack/pack-$(head -n 1 small).pack &&
+	test -e $small && touch -d "1 hour ago" $small
+}
+
+is_old () {
+	test $(($(date +%s) - $(stat -c %Y "$1"))) -gt 3000
+}
+
+test_expect_success 'repack --geometric: objects of removed packs get no older' '
+	pushed_old && git -C r.git repack -q --geometric=2 && is_old $large &&
+	git -C r.git repack -dq --geometric=2 &&
+	! test -e $small && ! is_old $large &&
+	pushed_old && touch -d "30 days ago" $small $(dirname $small)/* &&
+	touch -d "20 days ago" $large && git -C r.git repack -dq --geometric=2 &&
+	! test -e $small && is_old $large
+'
+
+test_expect_success 'multi-pack-index expire: objects of removed packs get no older' '
+	pushed_old &&
+	git -C r.git multi-pack-index write \
+		--preferred-pack=$(basename $large) &&
+	git -C r.git multi-pack-index expire &&
+	! test -e $small && ! is_old $large && stock -C r.git fsck
+'
+
 test_done

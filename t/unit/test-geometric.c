@@ -250,7 +250,7 @@ static void collected(void **state)
 					 0);
 	}
 	assert_int_equal(pack_job_open(&job, o.odb, NULL, &options, NULL), 0);
-	assert_int_equal(geometric_collect(&job, &chosen, NULL), 0);
+	assert_int_equal(geometric_collect(&job, &chosen, false, NULL), 0);
 	for (uint32_t i = 0; i < o.r.nr; i++) {
 		unsigned p = o.places[i];
 
