@@ -350,13 +350,21 @@ int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 			     unsigned share, struct error *err)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	struct error why = ERROR_INIT;
 	int ret = has_any(dir);
 
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
-	ret = multi_pack_lock(&lock, dir, share, err);
-	if (!ret)
+	ret = multi_pack_lock(&lock, dir, share, &why);
+	/*
+	 * If the lock cannot be taken, a killed process may have left it, so go
+	 * on without the lock, as stock Git does. If another process has the
+	 * lock, it will see that packs were removed (multi_pack_check_packs()).
+	 */
+	if (!ret || ret == ERR_DENIED)
 		ret = remove_naming(dir, names, err);
+	else if (err)
+		*err = why;
 	sys_tempfile_abort(&lock);
 	return ret;
 }

@@ -62,9 +62,10 @@ int multi_pack_has_replaced(const char *dir, const char *keep, bool keep_bitmap,
  * cannot be read, or names a pack that does not exist. (Git before 2.47 removes
  * packs without looking at chains.)
  *
- * This function takes and releases the lock (multi-pack-lock.h). For the other
- * functions of this file, the caller must hold the lock. Returns 0, ERR_IO,
- * ERR_NOMEM, or ERR_DENIED if another process holds the lock.
+ * This function takes and releases the lock (multi-pack-lock.h). If another
+ * process holds the lock, or a killed process has left it, the function goes on
+ * without the lock. For the other functions of this file, the caller must hold
+ * the lock. Returns 0, ERR_IO or ERR_NOMEM.
  */
 int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 			     unsigned share, struct error *err);

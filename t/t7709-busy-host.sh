@@ -508,4 +508,15 @@ test_expect_success 'multi-pack-index expire: objects of removed packs get no ol
 	! test -e $small && ! is_old $large && stock -C r.git fsck
 '
 
+for command in "gc -q" "repack -adq" "repack -dq --geometric=2"
+do
+	test_expect_success "$command: a killed process has left a lock" '
+		with_redundant && : >r.git/objects/pack/multi-pack-index.lock &&
+		git -C r.git $command &&
+		ls r.git/objects/pack/*.pack >packs && test_line_count 1 packs &&
+		! test -e r.git/objects/pack/multi-pack-index &&
+		stock -C r.git fsck
+	'
+done
+
 test_done
