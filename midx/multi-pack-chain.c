@@ -15,6 +15,8 @@
 #include "pack/midx-write.h"
 #include "packs/multi-pack-lock.h"
 #include "packs/multi-pack-remove.h"
+#include "packs/old-packs.h"
+#include "sys/dirlock.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
 #include "sys/tempfile.h"
@@ -360,7 +362,7 @@ static int tidy_up(struct writing *w)
 	return ret;
 }
 
-static int install(struct writing *w)
+static int install_locked(struct writing *w)
 {
 	int ret = multi_pack_check_packs(&w->result->outdated, &w->om->midx,
 					 w->dir.data, w->err);
@@ -374,6 +376,15 @@ static int install(struct writing *w)
 	ret = sys_tempfile_commit(&w->chain_lock, w->chain_path, w->method,
 				  w->err);
 	return ret < 0 ? ret : tidy_up(w);
+}
+
+static int install(struct writing *w)
+{
+	int lock = sys_dirlock_take(w->dir.data, OLD_PACKS_LOCK_MS, w->err);
+	int ret = lock < 0 ? lock : install_locked(w);
+
+	sys_dirlock_drop(lock);
+	return ret;
 }
 
 /* ---- appending */

@@ -19,6 +19,7 @@
 #include "packs/multi-pack-remove.h"
 #include "packs/old-packs.h"
 #include "repo/shallow.h"
+#include "sys/dirlock.h"
 #include "sys/io.h"
 #include "sys/map.h"
 #include "sys/tempfile.h"
@@ -212,12 +213,18 @@ static int install(struct writing *w)
 {
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	enum sys_fsync_method method;
+	int packs = SYS_DIRLOCK_NONE;
 	int ret = repo_fsync_method(w->odb->repo, REPO_FSYNC_PACK_METADATA,
 				    &method, w->err);
 
 	if (!ret)
 		ret = multi_pack_lock(&lock, w->dir.data, w->odb->repo->share,
 				      w->err);
+	if (!ret)
+		packs = sys_dirlock_take(w->dir.data, OLD_PACKS_LOCK_MS,
+					 w->err);
+	if (!ret && packs < 0)
+		ret = packs;
 	if (!ret)
 		ret = check(w);
 	if (!ret)
@@ -226,6 +233,7 @@ static int install(struct writing *w)
 		ret = remove_replaced(w, w->bitmap.len != 0);
 	if (!ret && w->o->removes_but)
 		ret = remove_left_out(w);
+	sys_dirlock_drop(packs);
 	sys_tempfile_abort(&lock);
 	return ret;
 }

@@ -11,6 +11,7 @@
 #include "packs/multi-pack-remove.h"
 #include "packs/old-packs.h"
 #include "sys/cleanup.h"
+#include "sys/dirlock.h"
 #include "sys/io.h"
 
 /*
@@ -273,21 +274,41 @@ int old_packs_names(struct named_packs *names, const struct old_packs *old)
 	return ret;
 }
 
-int old_packs_remove(struct old_packs *old, struct error *err)
+bool old_packs_is_gone(const struct pack *pack)
+{
+	struct buf path = BUF_INIT;
+	bool gone = !buf_printf(&path, "%s.idx", pack->path) &&
+		    !sys_exists(path.data);
+
+	buf_release(&path);
+	return gone;
+}
+
+static int remove_locked(struct old_packs *old, struct error *err)
 {
 	struct named_packs names = NAMED_PACKS_INIT;
-	int ret = old_packs_names(&names, old) < 0
-			  ? error_nomem(err)
-			  : multi_pack_remove_naming(old->dir, &names,
-						     old->share, err);
+	int ret = old->last_check ? old->last_check(old->ctx, err) : 0;
 
+	if (!ret && old_packs_names(&names, old) < 0)
+		ret = error_nomem(err);
+	if (!ret)
+		ret = multi_pack_remove_naming(old->dir, &names, old->share,
+					       err);
 	named_packs_release(&names);
-
 	for (size_t i = 0; i < old->nr && !ret; i++) {
 		if (!is_redundant(&old->packs[i]))
 			continue;
 		ret = old_pack_remove(old->packs[i].base, err);
 	}
+	return ret;
+}
+
+int old_packs_remove(struct old_packs *old, struct error *err)
+{
+	int lock = sys_dirlock_take(old->dir, OLD_PACKS_LOCK_MS, err);
+	int ret = lock < 0 ? lock : remove_locked(old, err);
+
+	sys_dirlock_drop(lock);
 	return ret;
 }
 

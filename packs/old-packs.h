@@ -34,7 +34,25 @@ struct old_packs {
 	 * old_packs_list() sets 0; the caller may set it afterwards.
 	 */
 	unsigned share;
+	/*
+	 * Called by old_packs_remove() before it removes packs, while no other
+	 * process of this project removes packs of `dir`. Takes packs off the
+	 * list that must stay after all. Returns 0, or a negative error code,
+	 * which ends the removal. NULL: no such call.
+	 */
+	int (*last_check)(void *ctx, struct error *err);
+	void *ctx; /* argument of last_check */
 };
+
+/*
+ * Milliseconds to wait for the lock of a pack directory (sys/dirlock.h). Who
+ * removes packs, or installs a multi-pack-index, holds this lock. So none of
+ * them relies on packs that another one removes at the same time.
+ */
+#define OLD_PACKS_LOCK_MS 60000
+
+/* Returns whether the .idx file of a pack was removed after it was opened. */
+bool old_packs_is_gone(const struct pack *pack);
 
 /*
  * List the packs of directory `dir` that have an .idx and a .pack file, and no
@@ -83,7 +101,8 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the files of the listed packs. First, a multi-pack-index that names
+ * Remove the files of the listed packs, holding the lock of their directory.
+ * First, old->last_check is called. Then a multi-pack-index that names
  * one of these packs, or cannot be read, is removed. Then the packs are
  * removed, the newest first, so the oldest packs remain if the process is
  * interrupted. The .idx of each pack goes before its other files, so that no
@@ -91,7 +110,8 @@ void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
  *
  * Two kinds of packs are not removed: packs that have a .keep file by now, and
  * packs whose .idx was replaced. In the second case this repack, or another
- * one, has made the same pack again. Returns 0 or a negative error code.
+ * one, has made the same pack again. Returns 0, ERR_DENIED if another process
+ * holds the lock, or another negative error code.
  */
 int old_packs_remove(struct old_packs *old, struct error *err);
 

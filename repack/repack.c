@@ -499,6 +499,53 @@ static int spare_freshened(struct run *r, struct error *err)
 }
 
 /*
+ * Returns whether this repack left objects out of the new pack because of a
+ * pack that stays.
+ */
+static bool relies_on(const struct run *r, const struct pack *pack)
+{
+	const struct repack_options *o = r->options;
+
+	if (!pack->is_local || old_packs_has(&r->old, pack))
+		return false;
+	if (o->geometric)
+		return !pack->is_cruft;
+	return !o->pack_kept_objects &&
+	       (pack->is_kept || named_packs_has(o->keep_packs, pack));
+}
+
+/*
+ * Keep all old packs if another process has removed a pack on which this repack
+ * relies. The old packs may now have the last copies of some objects. The next
+ * repack will remove the old packs.
+ */
+static void spare_if_lost(struct run *r)
+{
+	const struct named_packs none = NAMED_PACKS_INIT;
+	const struct pack *lost = NULL;
+
+	for (uint32_t i = 0; i < r->odb->pack_nr && !lost; i++)
+		if (relies_on(r, r->odb->packs[i].pack) &&
+		    old_packs_is_gone(r->odb->packs[i].pack))
+			lost = r->odb->packs[i].pack;
+	if (!lost || !r->old.nr)
+		return;
+	error_set(&r->result->warning, ERR_MISSING,
+		  "no pack is removed, because %s was removed meanwhile",
+		  lost->name);
+	old_packs_retain(&r->old, &none);
+}
+
+/* Called when no other process can remove packs (old_packs.last_check). */
+static int check_last(void *ctx, struct error *err)
+{
+	struct run *r = ctx;
+
+	spare_if_lost(r);
+	return wants_unreachable(r->options) ? spare_freshened(r, err) : 0;
+}
+
+/*
  * Call options->before_removal. The list of packs to remove may have packs that
  * stay, for example a pack with the same name as the new pack. Take such packs
  * off the list first. Returns 0, the negative result of the callback, or
@@ -523,10 +570,12 @@ static int remove_redundant(struct run *r, struct error *err)
 	const struct repack_options *o = r->options;
 	int ret = 0;
 
-	if (wants_unreachable(o))
+	if (o->before_removal && wants_unreachable(o))
 		ret = spare_freshened(r, err);
 	if (!ret && o->before_removal)
 		ret = ask_before_removal(r, err);
+	r->old.last_check = check_last;
+	r->old.ctx = r;
 	if (!ret && (o->all || o->geometric))
 		ret = old_packs_remove(&r->old, err);
 	return ret < 0 ? ret : prune_packed(r->repo, &loose, err);

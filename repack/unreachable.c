@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "object/links.h"
 #include "pack/mtimes.h"
+#include "packs/old-packs.h"
 #include "repack/unreachable.h"
 #include "sys/clock.h"
 #include "sys/io.h"
@@ -115,19 +116,6 @@ static int collect_objects(struct collecting *c, const struct odb_pack *p,
 	return 0;
 }
 
-/*
- * Returns whether the files of a pack were removed since the pack was opened.
- */
-static bool is_gone(const struct pack *pack)
-{
-	struct buf path = BUF_INIT;
-	bool gone = !buf_printf(&path, "%s.idx", pack->path) &&
-		    !sys_exists(path.data);
-
-	buf_release(&path);
-	return gone;
-}
-
 static int64_t time_of(const struct pack *pack)
 {
 	return pack->mtime_ns / 1000000000;
@@ -163,8 +151,9 @@ static int collect_cruft(struct collecting *c, const struct odb_pack *p)
 	 */
 	else if (ret == ERR_MISSING)
 		ret = collect_objects(c, p, NULL,
-				      is_gone(p->pack) ? time_of(p->pack)
-						       : sys_clock_seconds());
+				      old_packs_is_gone(p->pack)
+					      ? time_of(p->pack)
+					      : sys_clock_seconds());
 	else if (c->err)
 		*c->err = why;
 	pack_mtimes_close(&f);

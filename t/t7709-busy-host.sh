@@ -508,6 +508,57 @@ test_expect_success 'multi-pack-index expire: objects of removed packs get no ol
 	! test -e $small && ! is_old $large && stock -C r.git fsck
 '
 
+# locked <shell command> <command>...: run <command> while another process removes
+# packs of r.git. The shell command does this.
+locked () {
+	python3 - "$@" <<-\EOF
+	import fcntl, os, subprocess, sys, time
+	lock = os.open("r.git/objects/pack", os.O_RDONLY)
+	fcntl.flock(lock, fcntl.LOCK_EX)
+	command = subprocess.Popen(sys.argv[2:])
+	time.sleep(2)
+	subprocess.run(sys.argv[1], shell=True, check=True)
+	os.close(lock)
+	sys.exit(command.wait())
+	EOF
+}
+
+# remove_pack <path of a .pack>
+remove_pack () {
+	echo "rm -f ${1%.pack}.*"
+}
+
+test_expect_success 'repack --geometric: a pack that stays is removed meanwhile' '
+	pushed_old && locked "$(remove_pack $large)" \
+		git -C r.git repack -dq --geometric=2 &&
+	test -e $small && stock -C r.git cat-file -e $(cat old)
+'
+
+test_expect_success 'repack -a: a kept pack is removed meanwhile' '
+	pushed_old && : >${large%.pack}.keep &&
+	locked "$(remove_pack $large)" git -C r.git repack -adq &&
+	test -e $small && stock -C r.git cat-file -e $(cat old)
+'
+
+test_expect_success 'multi-pack-index expire: a pack that stays is removed meanwhile' '
+	pushed_old &&
+	git -C r.git multi-pack-index write \
+		--preferred-pack=$(basename $large) &&
+	locked "$(remove_pack $large) r.git/objects/pack/multi-pack-index" \
+		git -C r.git multi-pack-index expire &&
+	test -e $small && stock -C r.git cat-file -e $(cat old)
+'
+
+for options in '' --bitmap --incremental
+do
+	test_expect_success "multi-pack-index write $options: a pack is being removed" '
+		pushed_old && locked "$(remove_pack $small)" \
+			git -C r.git multi-pack-index write $options &&
+		name=$(basename $small .pack) && stock -C r.git fsck &&
+		! grep -ra $name r.git/objects/pack/multi-pack-index*
+	'
+done
+
 for command in "gc -q" "repack -adq" "repack -dq --geometric=2"
 do
 	test_expect_success "$command: a killed process has left a lock" '

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A lock on a directory. The lock has no file. It ends when its holder closes
+ * the descriptor or ends, so a killed process leaves no lock behind. The lock
+ * is advisory, and stock Git does not take it.
+ */
+#ifndef SYS_DIRLOCK_H
+#define SYS_DIRLOCK_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* The result of sys_dirlock_take() if the directory cannot be locked. */
+#define SYS_DIRLOCK_NONE INT32_MAX
+
+/*
+ * Locks the directory `path`. While another descriptor has the lock, tries
+ * again for `timeout_ms` milliseconds. The same process must not take the lock
+ * twice: it would wait for itself.
+ *
+ * Returns a value for sys_dirlock_drop(). This value is SYS_DIRLOCK_NONE if the
+ * file system has no such locks (some NFS mounts) or the directory cannot be
+ * opened; the caller then works without the lock. Returns ERR_DENIED if another
+ * descriptor still has the lock.
+ */
+int sys_dirlock_take(const char *path, int64_t timeout_ms, struct error *err);
+
+/* Releases the lock. Ignores SYS_DIRLOCK_NONE and negative values. */
+void sys_dirlock_drop(int lock);
+
+#endif

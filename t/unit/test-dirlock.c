@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests of sys/dirlock.c, locks on directories. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "sys/dirlock.h"
+#include "t/unit/tmprepo.h"
+
+static void test_holders(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct buf path = BUF_INIT;
+	struct tmprepo t;
+	int lock;
+
+	tmprepo_init(&t, HASH_SHA1);
+	lock = sys_dirlock_take(t.dir, 0, NULL);
+	assert_true(lock >= 0 && lock != SYS_DIRLOCK_NONE);
+	assert_int_equal(sys_dirlock_take(t.dir, 30, &err), ERR_DENIED);
+	assert_int_equal(err.code, ERR_DENIED);
+	sys_dirlock_drop(lock);
+	lock = sys_dirlock_take(t.dir, 0, NULL);
+	assert_true(lock >= 0 && lock != SYS_DIRLOCK_NONE);
+	sys_dirlock_drop(lock);
+	buf_printf(&path, "%s/absent", t.dir);
+	lock = sys_dirlock_take(path.data, 0, NULL);
+	assert_int_equal(lock, SYS_DIRLOCK_NONE);
+	sys_dirlock_drop(lock);
+	sys_dirlock_drop(ERR_DENIED);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_holders),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
