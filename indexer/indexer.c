@@ -12,6 +12,7 @@
 #include "pack/mtimes.h"
 #include "pack/rev.h"
 #include "sys/cleanup.h"
+#include "sys/dirlock.h"
 #include "sys/io.h"
 
 struct pack_indexer *pack_indexer_new(const struct pack_indexer_config *config)
@@ -324,6 +325,22 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 	return ret < 0 ? ret : kept;
 }
 
+/*
+ * Locks the directory of a new pack. If the repository has the pack already, a
+ * repack may be removing the stored pack. So wait until the repack has removed
+ * its packs. Returns a value for sys_dirlock_drop().
+ */
+static int lock_dir(const struct pack_indexer_files *files)
+{
+	char *dir = files->pack && !files->is_passing ? sys_parent(files->pack)
+						      : NULL;
+	int lock = dir ? sys_dirlock_take(dir, SYS_DIRLOCK_PACKS_MS, NULL)
+		       : SYS_DIRLOCK_NONE;
+
+	free(dir);
+	return lock;
+}
+
 int pack_indexer_write(struct pack_indexer *ix,
 		       const struct pack_indexer_files *files,
 		       struct error *err)
@@ -331,6 +348,7 @@ int pack_indexer_write(struct pack_indexer *ix,
 	struct parts parts = {SYS_TEMPFILE_INIT, SYS_TEMPFILE_INIT};
 	struct sys_hold hold;
 	int ret = write_parts(&parts, ix, files, err);
+	int lock = ret ? SYS_DIRLOCK_NONE : lock_dir(files);
 
 	/*
 	 * Signals are held, so that no signal leaves a pack or a .keep file
@@ -340,6 +358,7 @@ int pack_indexer_write(struct pack_indexer *ix,
 	if (!ret)
 		ret = place_parts(&parts, ix, files, err);
 	sys_release_signals(&hold);
+	sys_dirlock_drop(lock);
 	sys_tempfile_abort(&parts.rev);
 	sys_tempfile_abort(&parts.idx);
 	return ret;

@@ -380,7 +380,7 @@ static int install_locked(struct writing *w)
 
 static int install(struct writing *w)
 {
-	int lock = sys_dirlock_take(w->dir.data, OLD_PACKS_LOCK_MS, w->err);
+	int lock = sys_dirlock_take(w->dir.data, SYS_DIRLOCK_PACKS_MS, w->err);
 	int ret = lock < 0 ? lock : install_locked(w);
 
 	sys_dirlock_drop(lock);

@@ -221,7 +221,7 @@ static int install(struct writing *w)
 		ret = multi_pack_lock(&lock, w->dir.data, w->odb->repo->share,
 				      w->err);
 	if (!ret)
-		packs = sys_dirlock_take(w->dir.data, OLD_PACKS_LOCK_MS,
+		packs = sys_dirlock_take(w->dir.data, SYS_DIRLOCK_PACKS_MS,
 					 w->err);
 	if (!ret && packs < 0)
 		ret = packs;

@@ -305,7 +305,7 @@ static int remove_locked(struct old_packs *old, struct error *err)
 
 int old_packs_remove(struct old_packs *old, struct error *err)
 {
-	int lock = sys_dirlock_take(old->dir, OLD_PACKS_LOCK_MS, err);
+	int lock = sys_dirlock_take(old->dir, SYS_DIRLOCK_PACKS_MS, err);
 	int ret = lock < 0 ? lock : remove_locked(old, err);
 
 	sys_dirlock_drop(lock);

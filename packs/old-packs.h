@@ -44,13 +44,6 @@ struct old_packs {
 	void *ctx; /* argument of last_check */
 };
 
-/*
- * Milliseconds to wait for the lock of a pack directory (sys/dirlock.h). Who
- * removes packs, or installs a multi-pack-index, holds this lock. So none of
- * them relies on packs that another one removes at the same time.
- */
-#define OLD_PACKS_LOCK_MS 60000
-
 /* Returns whether the .idx file of a pack was removed after it was opened. */
 bool old_packs_is_gone(const struct pack *pack);
 

@@ -10,6 +10,7 @@
 #include "pack/mtimes.h"
 #include "receive/receive.h"
 #include "sys/cleanup.h"
+#include "sys/dirlock.h"
 #include "sys/io.h"
 
 /*
@@ -305,14 +306,12 @@ static int move_fanout(void *ctx, const char *name)
 	return move_dir(m);
 }
 
-int quarantine_migrate(struct quarantine *q, struct error *err)
+static int migrate(struct quarantine *q, struct error *err)
 {
 	struct move m = {.q = q, .rank = -1, .err = err};
 	struct sys_hold hold;
 	int ret;
 
-	if (!q->dir.path)
-		return 0;
 	/*
 	 * Block signals. If a signal ended the process now, it could leave a
 	 * pack without .idx in the repository, or a .keep file that nobody
@@ -326,6 +325,27 @@ int quarantine_migrate(struct quarantine *q, struct error *err)
 		ret = move_dir(&m);
 	sys_tempdir_release(&q->dir);
 	sys_release_signals(&hold);
+	return ret;
+}
+
+int quarantine_migrate(struct quarantine *q, struct error *err)
+{
+	struct buf dir = BUF_INIT;
+	int ret, lock = SYS_DIRLOCK_NONE;
+
+	if (!q->dir.path)
+		return 0;
+	/*
+	 * If the repository has the received pack already, a repack may be
+	 * removing the stored pack. So wait until the repack has removed its
+	 * packs.
+	 */
+	ret = buf_printf(&dir, "%s/pack", q->repo->object_dir);
+	if (!ret)
+		lock = sys_dirlock_take(dir.data, SYS_DIRLOCK_PACKS_MS, NULL);
+	ret = ret < 0 ? error_nomem(err) : migrate(q, err);
+	sys_dirlock_drop(lock);
+	buf_release(&dir);
 	return ret;
 }
 

@@ -11,6 +11,14 @@
 
 #include "base/error.h"
 
+/*
+ * Milliseconds to wait for the lock of a pack directory. A process holds this
+ * lock while it removes packs, gives a received pack its final name, or
+ * installs a multi-pack-index. So none of them relies on a pack that another
+ * one removes at the same time.
+ */
+#define SYS_DIRLOCK_PACKS_MS 60000
+
 /* The result of sys_dirlock_take() if the directory cannot be locked. */
 #define SYS_DIRLOCK_NONE INT32_MAX
 

@@ -570,4 +570,33 @@ do
 	'
 done
 
+# The pushed pack has the same name as a pack that a repack removes: the same objects
+# were pushed before.
+again_topic () {
+	again && rm -rf work && stock clone -q r.git work 2>err &&
+	stock -C r.git config transfer.unpackLimit 1 &&
+	stock -C work checkout -q -b topic && : >work/file &&
+	stock -C work add . && stock -C work commit -qm topic &&
+	stock -C work rev-list --objects --no-object-names main..topic |
+		stock -C work pack-objects -q "$PWD/topic" >name &&
+	name=$(cat name) && stock -C r.git index-pack --stdin <topic-$name.pack
+}
+
+test_expect_success 'push: the same pack is being removed' '
+	again_topic && mv topic-$name.* work/.git/objects/pack &&
+	stock -C work prune-packed && stored=r.git/objects/pack/pack-$name &&
+	test -e $stored.pack && touch -d "1 day ago" $stored.* &&
+	locked "rm -f $stored.*" "$STOCK_GIT" -C work push -q \
+		--receive-pack="$GIT receive-pack" ../r.git topic &&
+	test -e $stored.pack && stock -C r.git fsck &&
+	stock -C r.git rev-list --objects topic
+'
+
+test_expect_success 'index-pack: the same pack is being removed' '
+	again_topic && stored=r.git/objects/pack/pack-$name &&
+	locked "rm -f $stored.*" sh -c \
+		"\"$GIT\" -C r.git index-pack --stdin <topic-$name.pack" &&
+	test -e $stored.pack && test -e $stored.idx && stock -C r.git fsck
+'
+
 test_done
