@@ -41,32 +41,15 @@ struct expiry {
 	 */
 	uint32_t *taken;
 	/*
-	 * owned: whether the modification time of a pack was set to the
-	 * present, by the pack's number in the snapshot
+	 * Owned: for each pack of the snapshot, whether its time was set to the
+	 * present. Otherwise the objects of a removed pack would appear older,
+	 * and unreachable objects expire by their age.
 	 */
-	bool *is_fresh;
+	enum freshen_state *freshness;
 	/* names of the packs to remove */
 	struct named_packs names;
 	struct error *err;
 };
-
-/*
- * Returns whether a pack is at least as young as the pack `leaving`. If not,
- * tries to set its modification time to the present. Otherwise the objects of
- * `leaving` would appear older when it is removed, and unreachable objects
- * expire by their age.
- */
-static bool is_young(const struct expiry *e, uint32_t nr,
-		     const struct pack *leaving)
-{
-	const struct pack *pack = e->odb->packs[nr].pack;
-
-	if (pack->mtime_ns >= leaving->mtime_ns)
-		return true;
-	if (!e->is_fresh[nr])
-		e->is_fresh[nr] = freshen_pack(pack);
-	return e->is_fresh[nr];
-}
 
 /*
  * Returns whether an object of the pack `leaving` is also in a pack that is not
@@ -87,7 +70,7 @@ static bool is_elsewhere(const struct expiry *e, const struct pack *leaving,
 		if (e->taken[nr] && !pack_name_is_temporary(pack->name) &&
 		    pack->is_promisor >= leaving->is_promisor &&
 		    pack_idx_find(&pack->idx, raw, &idx_pos) &&
-		    is_young(e, nr, leaving))
+		    freshen_pack(&e->freshness[nr], pack, leaving->mtime_ns))
 			return true;
 	}
 	return false;
@@ -124,8 +107,8 @@ static int choose(struct expiry *e, const struct progress_out *progress)
 	int ret = 0;
 
 	e->taken = count_taken(e->odb, e->om);
-	e->is_fresh = mem_calloc(e->odb->pack_nr, sizeof(*e->is_fresh));
-	if (!e->taken || !e->is_fresh)
+	e->freshness = mem_calloc(e->odb->pack_nr, sizeof(*e->freshness));
+	if (!e->taken || !e->freshness)
 		return error_nomem(e->err);
 	progress_start(&meter, progress,
 		       "Finding and deleting unreferenced packfiles",
@@ -192,7 +175,7 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 	}
 	named_packs_release(&e.names);
 	free(e.taken);
-	free(e.is_fresh);
+	free(e.freshness);
 	return ret;
 }
 

@@ -8,7 +8,11 @@
 #include "pack/pack-name.h"
 #include "sys/io.h"
 
-bool freshen_pack(const struct pack *pack)
+/*
+ * Sets the modification time of a pack's file to the present. Returns false on
+ * failure: the pack may have been removed, or may belong to another user.
+ */
+static bool touch_pack(const struct pack *pack)
 {
 	struct buf path = BUF_INIT;
 	bool done = !pack->is_cruft && !pack_name_is_temporary(pack->name) &&
@@ -25,14 +29,14 @@ static bool freshen_packed(const struct odb *odb, const struct oid *oid)
 
 	if (!odb_find(odb, oid, &odb_pos))
 		return false;
-	if (freshen_pack(odb_locate(odb, odb_pos, &idx_pos)->pack))
+	if (touch_pack(odb_locate(odb, odb_pos, &idx_pos)->pack))
 		return true;
 	for (uint32_t i = 0; i < odb->pack_nr; i++) {
 		const struct pack *pack = odb->packs[i].pack;
 
 		if (!pack->is_cruft &&
 		    pack_idx_find(&pack->idx, oid->bytes, &idx_pos) &&
-		    freshen_pack(pack))
+		    touch_pack(pack))
 			return true;
 	}
 	return false;
@@ -55,4 +59,14 @@ static bool freshen_loose(const struct odb *odb, const struct oid *oid)
 bool freshen_object(const struct odb *odb, const struct oid *oid)
 {
 	return freshen_packed(odb, oid) || freshen_loose(odb, oid);
+}
+
+bool freshen_pack(enum freshen_state *state, const struct pack *pack,
+		  int64_t mtime_ns)
+{
+	if (pack->mtime_ns >= mtime_ns)
+		return true;
+	if (*state == FRESHEN_NOT_TRIED)
+		*state = touch_pack(pack) ? FRESHEN_DONE : FRESHEN_FAILED;
+	return *state == FRESHEN_DONE;
 }

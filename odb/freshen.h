@@ -19,6 +19,7 @@
 #define ODB_FRESHEN_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "object/oid.h"
 #include "odb/odb.h"
@@ -34,12 +35,20 @@
  */
 bool freshen_object(const struct odb *odb, const struct oid *oid);
 
+/* Whether freshen_pack() has set the modification time of a pack. */
+enum freshen_state { FRESHEN_NOT_TRIED, FRESHEN_DONE, FRESHEN_FAILED };
+
 /*
- * Sets the modification time of a .pack file to the present. Returns true if
- * all objects of the pack have the present time now. Returns false if not: the
- * pack is a cruft pack, has a temporary name, was removed, or belongs to
- * another user; or memory ran out. Thread-safe.
+ * Makes sure that the objects of a pack are no older than `mtime_ns`
+ * (nanoseconds since 1970): if the modification time of the .pack file in the
+ * snapshot is earlier, sets it to the present. `state`: of this pack, at first
+ * FRESHEN_NOT_TRIED; a time is set only once.
+ *
+ * Returns true if the objects are young enough now. Returns false if the time
+ * could not be set: the pack is a cruft pack, has a temporary name, was
+ * removed, or belongs to another user; or memory ran out.
  */
-bool freshen_pack(const struct pack *pack);
+bool freshen_pack(enum freshen_state *state, const struct pack *pack,
+		  int64_t mtime_ns);
 
 #endif

@@ -16,8 +16,8 @@ struct pack_times {
 	/* the .mtimes file of a cruft pack; valid if `is_open` */
 	struct pack_mtimes_file file;
 	bool is_tried, is_open;
-	/* set if the modification time of the pack was set to now */
-	bool is_fresh;
+	/* whether the modification time of the pack was set to now */
+	enum freshen_state freshness;
 };
 
 struct prune {
@@ -67,12 +67,8 @@ static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 	struct pack_times *t = &p->times[nr];
 	const struct pack *pack = p->odb->packs[nr].pack;
 
-	if (pack->mtime_ns >= mtime_ns || t->is_fresh || p->options->dry_run)
-		return true;
-	if (!t->is_tried)
-		t->is_fresh = freshen_pack(pack);
-	t->is_tried = true;
-	return t->is_fresh;
+	return p->options->dry_run ||
+	       freshen_pack(&t->freshness, pack, mtime_ns);
 }
 
 /*

@@ -36,9 +36,6 @@ int rollup_mark(enum rollup_part *parts, const struct odb *odb,
 	return error_set(err, ERR_MISSING, "could not find pack '%s'", name);
 }
 
-/* Whether the modification time of a pack was set to the present. */
-enum freshness { NOT_TRIED, IS_FRESH, IS_NOT_FRESH };
-
 struct rollup {
 	struct pack_job *job;
 	const struct rollup_options *options;
@@ -60,8 +57,8 @@ struct rollup {
 	 * packs
 	 */
 	bool stops;
-	/* owned, with options->removes: the state of each pack */
-	enum freshness *freshness;
+	/* owned: for each pack, whether its time was set to the present */
+	enum freshen_state *freshness;
 	/* the latest modification time of a ROLLUP_INCLUDE pack */
 	int64_t newest_ns;
 	struct error *err;
@@ -90,21 +87,6 @@ static bool is_excluded(const struct rollup *r, const uint8_t *raw)
 }
 
 /*
- * Returns whether a pack is as young as the packs that will be removed. If not,
- * tries once to set its modification time to the present.
- */
-static bool is_young(struct rollup *r, uint32_t nr)
-{
-	const struct pack *pack = r->job->walk.odb->packs[nr].pack;
-
-	if (pack->mtime_ns >= r->newest_ns)
-		return true;
-	if (r->freshness[nr] == NOT_TRIED)
-		r->freshness[nr] = freshen_pack(pack) ? IS_FRESH : IS_NOT_FRESH;
-	return r->freshness[nr] == IS_FRESH;
-}
-
-/*
  * Returns whether an object of a ROLLUP_INCLUDE pack is left out, because a
  * pack that stays has the object (see options->removes).
  */
@@ -119,7 +101,8 @@ static bool is_left_out(struct rollup *r, const uint8_t *raw)
 		if ((r->options->parts[i] == ROLLUP_EXCLUDE ||
 		     r->options->parts[i] == ROLLUP_OPEN) &&
 		    pack_idx_find(&odb->packs[i].pack->idx, raw, &ignored) &&
-		    is_young(r, i))
+		    freshen_pack(&r->freshness[i], odb->packs[i].pack,
+				 r->newest_ns))
 			return true;
 	return false;
 }
