@@ -128,6 +128,11 @@ struct move {
 	 */
 	int rank;
 	struct error *err;
+	/*
+	 * The result of sys_dirlock_take(). ERR_DENIED: another process may be
+	 * removing stored packs, so no stored file may be used.
+	 */
+	int lock;
 };
 
 /*
@@ -232,6 +237,9 @@ static int use_stored(const struct move *m, const char *from, const char *to)
 
 	if (!sys_exists(to))
 		return 0;
+	if (m->lock == ERR_DENIED)
+		return error_set(m->err, ERR_DENIED,
+				 "'%s' may be removed by a repack", to);
 	if (dot && strcmp(dot, ".keep") != 0)
 		ret = check_stored(from, to, m->err);
 	return ret > 0 ? !sys_touch(to, NULL) : ret;
@@ -306,9 +314,9 @@ static int move_fanout(void *ctx, const char *name)
 	return move_dir(m);
 }
 
-static int migrate(struct quarantine *q, struct error *err)
+static int migrate(struct quarantine *q, int lock, struct error *err)
 {
-	struct move m = {.q = q, .rank = -1, .err = err};
+	struct move m = {.q = q, .rank = -1, .lock = lock, .err = err};
 	struct sys_hold hold;
 	int ret;
 
@@ -343,7 +351,7 @@ int quarantine_migrate(struct quarantine *q, struct error *err)
 	ret = buf_printf(&dir, "%s/pack", q->repo->object_dir);
 	if (!ret)
 		lock = sys_dirlock_take(dir.data, SYS_DIRLOCK_PACKS_MS, NULL);
-	ret = ret < 0 ? error_nomem(err) : migrate(q, err);
+	ret = ret < 0 ? error_nomem(err) : migrate(q, lock, err);
 	sys_dirlock_drop(lock);
 	buf_release(&dir);
 	return ret;
