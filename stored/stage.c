@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prepares a local repository for import as a generation. Refs are read before
- * packs are listed, so the packs have all objects of the refs.
+ * Prepares a local repository for import as a generation. The source may be
+ * repacked meanwhile, so the order of these steps matters:
+ *
+ *	1. read refs
+ *	2. look for loose objects, and for alternates
+ *	3. list packs
+ *	4. link packs
+ *	5. if step 2 found something: pack objects that are not in these packs
+ *
+ * If step 2 finds nothing, all objects of the refs are in packs, and step 3
+ * lists these packs. In the other order, a repack could move loose objects into
+ * a pack after the packs were listed. Step 2 would then find no loose objects,
+ * and the stage would lack the objects.
  */
 #include <string.h>
 
@@ -105,6 +116,27 @@ static int has_more(const struct making *m)
 		       : odb_each_loose(m->odb, true, stop, NULL, m->err);
 }
 
+/*
+ * Opens the objects of the source. Returns 1 if the source may have objects
+ * that are not in its own packs, 0 if not, or a negative error code.
+ *
+ * The search for loose objects needs open objects. If there are no loose
+ * objects, a repack may have packed them after the packs were listed. So open
+ * the objects again, which lists the packs again.
+ */
+static int open_objects(struct making *m)
+{
+	int ret = odb_open_whole(&m->odb, m->source, m->err);
+
+	if (!ret)
+		ret = has_more(m);
+	if (ret)
+		return ret;
+	odb_close(m->odb);
+	m->odb = NULL;
+	return odb_open_whole(&m->odb, m->source, m->err);
+}
+
 static int name_packs(struct making *m)
 {
 	for (uint32_t i = 0; i < m->odb->pack_nr; i++)
@@ -162,28 +194,43 @@ static int pack_more(struct making *m)
 /* ---- checking */
 
 /*
- * Checks that the stage has all packs that were listed at the start. Returns 0
- * or a negative error code.
+ * Checks that the stage has the file of a pack with the extension `ext`.
+ * Returns 0 or a negative error code.
  */
-static int check_packs(struct making *m)
+static int check_pack_file(const struct making *m, const struct pack *pack,
+			   const char *ext)
+{
+	struct buf path = BUF_INIT;
+	int ret = 0;
+
+	if (buf_printf(&path, "%s/objects/pack/%s.%s", m->stage->dir.path,
+		       pack->name, ext) < 0)
+		ret = error_nomem(m->err);
+	else if (!sys_exists(path.data))
+		ret = error_set(m->err, ERR_MISSING,
+				"'%s' was repacked meanwhile; try again",
+				m->source->git_dir);
+	buf_release(&path);
+	return ret;
+}
+
+/*
+ * Checks that the stage has all packs of m->odb, and their indexes: without its
+ * index, the objects of a pack are not found. Returns 0 or a negative error
+ * code.
+ */
+static int check_packs(const struct making *m)
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; !ret && i < m->odb->pack_nr; i++) {
 		const struct pack *pack = m->odb->packs[i].pack;
-		struct buf path = BUF_INIT;
 
 		if (!pack->is_local)
 			continue;
-		if (buf_printf(&path, "%s/objects/pack/%s.pack",
-			       m->stage->dir.path, pack->name) < 0)
-			ret = error_nomem(m->err);
-		else if (!sys_exists(path.data))
-			ret = error_set(m->err, ERR_MISSING,
-					"'%s' was repacked meanwhile; try "
-					"again",
-					m->source->git_dir);
-		buf_release(&path);
+		ret = check_pack_file(m, pack, "pack");
+		if (!ret)
+			ret = check_pack_file(m, pack, "idx");
 	}
 	return ret;
 }
@@ -222,6 +269,7 @@ static int make(struct making *m)
 {
 	const char *dir = m->stage->dir.path;
 	int ret = stored_layout_frame(dir, SYS_FSYNC_NONE, m->err);
+	int more;
 
 	if (!ret)
 		ret = copy_refs(m);
@@ -229,15 +277,13 @@ static int make(struct making *m)
 		ret = write_config(m);
 	if (!ret)
 		ret = open_stage(m);
-	if (!ret)
-		ret = odb_open_whole(&m->odb, m->source, m->err);
-	if (!ret)
-		ret = stored_stage_take(dir, m->source, m->err);
+	if (ret)
+		return ret;
+	more = open_objects(m);
+	ret = more < 0 ? more : stored_stage_take(dir, m->source, m->err);
 	if (!ret)
 		ret = check_packs(m);
-	if (!ret)
-		ret = has_more(m);
-	if (ret == 1)
+	if (!ret && more)
 		ret = pack_more(m);
 	if (!ret)
 		ret = stored_stage_drop_strays(m->stage->repo, m->err);

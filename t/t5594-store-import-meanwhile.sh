@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+test_description='git store import, while another process repacks the repository
+
+The generation is complete and right, or the import fails.'
+. "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
+
+store="file://$PWD/store"
+
+# import_while <pattern> <shell command>: import src.git while the command runs.
+import_while () {
+	rm -rf store && meanwhile "$1" "$2" "$GIT" store import src.git "$store"
+}
+
+# is_complete: the exported repository has all objects of src.git.
+is_complete () {
+	rm -rf out.git && git store export "$store" src.git out.git &&
+	stock -C out.git fsck --full --strict &&
+	stock -C src.git rev-list --objects --all | sort >expect &&
+	stock -C out.git rev-list --objects --all | sort >actual &&
+	test_cmp expect actual
+}
+
+test_expect_success 'the parent is in loose objects, the tip is in a pack' '
+	repo_linear base.git 2 &&
+	stock -C base.git repack -adq &&
+	mv base.git/objects/pack/*.pack loosen &&
+	rm -f base.git/objects/pack/* &&
+	stock -C base.git unpack-objects -q <loosen &&
+	stock -C base.git rev-list --objects main~1..main >tip &&
+	(
+		cd base.git && sed "s/ .*//" ../tip |
+			stock pack-objects -q objects/pack/pack
+	) &&
+	stock -C base.git prune-packed -q &&
+	ls base.git/objects/??/* &&
+	stock -C base.git pack-refs --all && mkdir -p base.git/hooks
+'
+
+for at in objects/pack objects/info hooks objects/00
+do
+	test_expect_success "loose objects are packed when $at is listed" '
+		rm -rf src.git && cp -R base.git src.git &&
+		import_while "*/src.git/$at" "git -C src.git repack -dq" &&
+		is_complete &&
+		git store verify --full "$store"
+	'
+
+	test_expect_success "all is packed when $at is listed" '
+		rm -rf src.git && cp -R base.git src.git &&
+		{
+			! import_while "*/src.git/$at" \
+				"git -C src.git repack -adq" 2>err ||
+			is_complete
+		} &&
+		{
+			! test -s err || grep "repacked meanwhile" err
+		}
+	'
+done
+
+test_done
