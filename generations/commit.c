@@ -142,8 +142,15 @@ static int put_file(const struct upload *u, const struct generation_upload *up,
 				    up->bytes ? up->bytes : "",
 				    (size_t)file.size, &always, err);
 	else if (!ret)
+		/*
+		 * Readers refuse a file with another hash than the record says.
+		 * The local file may have been replaced since it was hashed:
+		 * the files of an import can be symlinks to files of a
+		 * repository, and a repack replaces these.
+		 */
 		ret = filestore_put_file(place->store, NULL, name.data,
-					 up->local_path, &always, err);
+					 up->local_path, file.sha256, &always,
+					 err);
 	buf_release(&name);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "object/hash.h"
 #include "store/filestore.h"
 #include "sys/clock.h"
 #include "sys/map.h"
@@ -251,8 +252,31 @@ int filestore_put(struct filestore *store, char *etag, const char *name,
 		   ret);
 }
 
+/*
+ * Checks that the content of a local file has the SHA-256 hash `sha256`.
+ * Returns 0, ERR_IO if not, or ERR_NOMEM.
+ */
+static int check_content(const struct sys_map *map, const uint8_t *sha256,
+			 const char *path, struct error *err)
+{
+	struct hash_ctx hash;
+	struct oid oid;
+
+	if (hash_init(&hash, HASH_SHA256) < 0)
+		return error_nomem(err);
+	hash_update(&hash, map->data, map->len);
+	hash_final(&hash, &oid);
+	hash_release(&hash);
+	return memcmp(oid.bytes, sha256, hash_len(HASH_SHA256))
+		       ? error_set(err, ERR_IO,
+				   "'%s' was changed before it was uploaded; "
+				   "try again",
+				   path)
+		       : 0;
+}
+
 int filestore_put_file(struct filestore *store, char *etag, const char *name,
-		       const char *path,
+		       const char *path, const uint8_t *sha256,
 		       const struct filestore_condition *condition,
 		       struct error *err)
 {
@@ -261,8 +285,11 @@ int filestore_put_file(struct filestore *store, char *etag, const char *name,
 
 	if (ret < 0)
 		return ret;
-	ret = filestore_put(store, etag, name, map.data, map.len, condition,
-			    err);
+	if (sha256)
+		ret = check_content(&map, sha256, path, err);
+	if (!ret)
+		ret = filestore_put(store, etag, name, map.data, map.len,
+				    condition, err);
 	sys_map_close(&map);
 	return ret;
 }

@@ -258,12 +258,16 @@ int filestore_put(struct filestore *store, char *etag, const char *name,
 		  struct error *err);
 
 /*
- * Works like filestore_put() with the content of the local file `path`, which
- * must not change meanwhile. The size of the file is limited by the store only.
- * Returns ERR_MISSING if there is no such local file.
+ * Works like filestore_put() with the content of the local file `path`. The
+ * size of the file is limited by the store only. `sha256` is the SHA-256 hash
+ * that the content must have, 32 bytes; NULL: any content.
+ *
+ * Returns ERR_MISSING if there is no such local file. Returns ERR_IO, without a
+ * request to the store, if the content has another hash. Other programs may
+ * replace the file during the call. They must not write to the file.
  */
 int filestore_put_file(struct filestore *store, char *etag, const char *name,
-		       const char *path,
+		       const char *path, const uint8_t *sha256,
 		       const struct filestore_condition *condition,
 		       struct error *err);
 

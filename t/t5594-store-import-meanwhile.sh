@@ -60,4 +60,33 @@ do
 	'
 done
 
+# A directory on another file system than this one, where links to packs are symlinks.
+for other in /dev/shm "${TMPDIR:-/tmp}" /var/tmp
+do
+	if test "$(stat -c %d $other)" != "$(stat -c %d .)" &&
+		other=$(mktemp -d $other/gitreach-import-XXXXXX)
+	then
+		test_set_prereq OTHER_FS
+		trap 'rm -rf "$other"' EXIT
+		break
+	fi
+done 2>/dev/null
+
+test_expect_success OTHER_FS 'a bitmap is written again after it was hashed' '
+	rm -rf src.git && repo_linear src.git 2000 &&
+	stock -C src.git repack -adbq &&
+	cp src.git/objects/pack/*.bitmap before &&
+	(
+		TMPDIR=$other && export TMPDIR &&
+		test_must_fail import_while "*/side-files*" \
+			"$STOCK_GIT -C src.git \
+			-c pack.writeBitmapLookupTable=true repack -adbq"
+	) 2>err &&
+	grep "bitmap. was changed before it was uploaded; try again" err &&
+	ls src.git/objects/pack/*.pack >packs && test_line_count 1 packs &&
+	test_must_fail cmp before src.git/objects/pack/*.bitmap &&
+	test_must_fail git store export "$store" src.git out.git &&
+	git store import src.git "$store" && is_complete
+'
+
 test_done

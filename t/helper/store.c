@@ -104,8 +104,8 @@ static int do_put(struct filestore *s, const char *act, char **args,
 		text = args[2];
 	}
 	if (!strcmp(act, "create-file"))
-		ret = filestore_put_file(s, etag, args[0], text, &condition,
-					 err);
+		ret = filestore_put_file(s, etag, args[0], text, NULL,
+					 &condition, err);
 	else
 		ret = filestore_put(s, etag, args[0], text, strlen(text),
 				    &condition, err);

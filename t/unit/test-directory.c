@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "object/oid.h"
 #include "store/open.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -80,6 +81,7 @@ static void test_files(void **state)
 	struct fixture *f = *state;
 	struct buf path = BUF_INIT, content = BUF_INIT;
 	char etag[STORE_ETAG_MAX + 1];
+	struct oid hash;
 	int nr = 0;
 
 	assert_int_equal(filestore_put(f->store, etag, "a/b/c", "abc", 3,
@@ -99,11 +101,21 @@ static void test_files(void **state)
 	assert_int_equal(sys_dir_each(path.data, count, &nr, NULL), 0);
 	assert_int_equal(nr, 0);
 	assert_int_equal(filestore_put_file(f->store, NULL, "copy", path.data,
-					    &suite_create, NULL),
+					    NULL, &suite_create, NULL),
 			 ERR_IO);
 	path_of(&path, f, "a/b/c");
+	assert_true(oid_from_hex(&hash,
+				 "ba7816bf8f01cfea414140de5dae2223"
+				 "b00361a396177a9cb410ff61f20015ad",
+				 64, HASH_SHA256));
+	hash.bytes[31] ^= 1;
 	assert_int_equal(filestore_put_file(f->store, NULL, "copy", path.data,
-					    &suite_create, NULL),
+					    hash.bytes, &suite_create, NULL),
+			 ERR_IO);
+	assert_false(suite_has(f->store, "copy", "abc", NULL));
+	hash.bytes[31] ^= 1;
+	assert_int_equal(filestore_put_file(f->store, NULL, "copy", path.data,
+					    hash.bytes, &suite_create, NULL),
 			 0);
 	assert_true(suite_has(f->store, "copy", "abc", NULL));
 	/*

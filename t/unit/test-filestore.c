@@ -90,9 +90,9 @@ static void test_wrong_arguments(void **state)
 			 ERR_INVALID);
 	assert_int_equal(filestore_put(&s, NULL, "a", "", 0, &empty_tag, NULL),
 			 ERR_INVALID);
-	assert_int_equal(
-		filestore_put_file(&s, NULL, "a", "/none/such", &always, NULL),
-		ERR_MISSING);
+	assert_int_equal(filestore_put_file(&s, NULL, "a", "/none/such", NULL,
+					    &always, NULL),
+			 ERR_MISSING);
 	assert_int_equal(filestore_delete(&s, "a b", NULL), ERR_INVALID);
 	assert_int_equal(filestore_list(&s, &page, "/", 1, NULL), ERR_INVALID);
 	assert_int_equal(filestore_list(&s, &page, "a", 0, NULL), ERR_INVALID);
