@@ -380,6 +380,8 @@ out:
 struct names {
 	const struct filestore *store;
 	const char *prefix; /* borrowed */
+	/* borrowed: names up to this one are left out; NULL: none */
+	const char *after;
 	/* owned: the array and each name in it */
 	char **names;
 	size_t nr, alloc;
@@ -409,8 +411,26 @@ static int append_name(struct names *n, const char *text)
 }
 
 /*
+ * Returns whether an entry is not needed: neither the file `name`, nor any file
+ * of a directory `name`, comes after the name `after`.
+ */
+static bool is_listed(const char *name, const char *after)
+{
+	size_t len = strlen(name);
+	int cmp = strncmp(name, after, len);
+
+	/*
+	 * If `after` begins with `name`, compare the slash that follows `name`
+	 * in the names of the files of the directory.
+	 */
+	return cmp < 0 || (!cmp && after[len] > '/');
+}
+
+/*
  * Handles one entry of the directory n->dir: reads a directory, or notes a file
- * whose name starts with the prefix.
+ * whose name starts with the prefix. Skips entries that an earlier page has
+ * listed before it looks them up: otherwise each page of a large directory
+ * would look up all its entries.
  */
 static int add_entry(void *ctx, const char *entry)
 {
@@ -427,6 +447,7 @@ static int add_entry(void *ctx, const char *entry)
 		common = n->dir.len;
 	if (ret < 0 || entry[0] == '.' || n->dir.len > STORE_NAME_MAX ||
 	    strncmp(n->dir.data, n->prefix, common) ||
+	    (n->after && is_listed(n->dir.data, n->after)) ||
 	    sys_stat(&st, path.data, NULL) < 0)
 		/*
 		 * Skip entries without the prefix, temporary files, and entries
@@ -498,9 +519,15 @@ static int fill_page(struct filestore *store, struct filestore_page *page,
 static int list_files(struct filestore *store, struct filestore_page *page,
 		      const char *prefix, size_t limit, struct error *err)
 {
-	struct names n = {store, prefix, NULL, 0, 0, BUF_INIT, err};
 	const char *slash = strrchr(prefix, '/');
 	char *after = page->next;
+	struct names n = {
+		.store = store,
+		.prefix = prefix,
+		.after = after,
+		.dir = BUF_INIT,
+		.err = err,
+	};
 	int ret = find_root(store, err);
 
 	page->next = NULL;

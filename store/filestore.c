@@ -16,8 +16,12 @@
  * replaces the file during the read.
  */
 #define READS 5
-/* maximum number of files in a page for filestore_list_each() */
-#define PAGE_ENTRIES 1000
+/*
+ * Maximum number of files in a page for filestore_list_each(). A service has a
+ * smaller limit of its own. A store in a directory reads whole directories for
+ * each page, so pages are large.
+ */
+#define PAGE_ENTRIES 100000
 
 /* ---- names */
 

@@ -156,6 +156,7 @@ static int suite_check_lists(struct filestore *s, struct buf *all,
 	const char *names = "suite/list/a-b 3 1\n"
 			    "suite/list/a.b 3 1\n"
 			    "suite/list/a/b 3 1\n"
+			    "suite/list/a0 3 1\n"
 			    "suite/list/b/c/d 3 1\n"
 			    "suite/list/b/c/e 3 1\n";
 	unsigned page_nr;
@@ -165,12 +166,15 @@ static int suite_check_lists(struct filestore *s, struct buf *all,
 	SUITE_CHECK(!strcmp(all->data, names));
 	SUITE_CHECK(suite_pages(all, s, "suite/list/", 2, &page_nr, err) == 0);
 	SUITE_CHECK(!strcmp(all->data, names) && page_nr == 3);
+	SUITE_CHECK(suite_pages(all, s, "suite/list/", 1, &page_nr, err) == 0);
+	SUITE_CHECK(!strcmp(all->data, names) && page_nr == 6);
 	SUITE_CHECK(suite_pages(all, s, "suite/list/b/c/", 5, &page_nr, err) ==
 		    0);
 	SUITE_CHECK(!strcmp(all->data, strstr(names, "suite/list/b")) &&
 		    page_nr == 1);
 	SUITE_CHECK(suite_pages(all, s, "suite/list/a", 9, &page_nr, err) == 0);
-	SUITE_CHECK(all->len == 3 * strlen("suite/list/a-b 3 1\n"));
+	SUITE_CHECK(all->len == 3 * strlen("suite/list/a-b 3 1\n") +
+					strlen("suite/list/a0 3 1\n"));
 	SUITE_CHECK(suite_pages(all, s, "suite/none/", 9, &page_nr, err) == 0);
 	SUITE_CHECK(!all->len);
 	return 0;
@@ -179,18 +183,18 @@ static int suite_check_lists(struct filestore *s, struct buf *all,
 static int suite_listing(struct filestore *s, struct error *err)
 {
 	static const char *const names[] = {
-		"suite/list/a-b",   "suite/list/a.b",   "suite/list/a/b",
-		"suite/list/b/c/d", "suite/list/b/c/e",
+		"suite/list/a-b", "suite/list/a.b",   "suite/list/a/b",
+		"suite/list/a0",  "suite/list/b/c/d", "suite/list/b/c/e",
 	};
 	struct buf all = BUF_INIT;
 	int ret;
 
-	for (size_t i = 5; i-- > 0;)
+	for (size_t i = 6; i-- > 0;)
 		SUITE_CHECK(filestore_put(s, NULL, names[i], "xyz", 3,
 					  &suite_create, err) == 0);
 	ret = suite_check_lists(s, &all, err);
 	buf_release(&all);
-	for (size_t i = 0; i < 5; i++)
+	for (size_t i = 0; i < 6; i++)
 		SUITE_CHECK(filestore_delete(s, names[i], err) == 0);
 	return ret;
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -288,6 +289,48 @@ static void test_vanished(void **state)
 	buf_release(&bytes);
 }
 
+static void count_list(void *ctx, const struct filestore_event *event)
+{
+	if (event->operation == STORE_LIST)
+		++*(int *)ctx;
+}
+
+static int count_entry(void *ctx, const struct filestore_entry *entry,
+		       struct error *err)
+{
+	++*(int *)ctx;
+	return 0;
+}
+
+/*
+ * A listing of a page reads the whole directory. So a listing of all files must
+ * not have a page for each few files.
+ */
+static void test_long_list(void **state)
+{
+	struct fixture *f = *state;
+	struct buf path = BUF_INIT, name = BUF_INIT;
+	int pages = 0, files = 0;
+
+	path_of(&path, f, "many");
+	assert_int_equal(sys_mkdir_p(path.data, NULL), 0);
+	for (int i = 0; i < 3000; i++) {
+		buf_reset(&name);
+		assert_int_equal(buf_printf(&name, "many/%d", i), 0);
+		path_of(&path, f, name.data);
+		assert_int_equal(close(creat(path.data, 0666)), 0);
+	}
+	filestore_watch(f->store,
+			&(struct filestore_watch){count_list, &pages});
+	assert_int_equal(filestore_list_each(f->store, "many/", count_entry,
+					     &files, NULL),
+			 0);
+	assert_int_equal(files, 3000);
+	assert_int_equal(pages, 1);
+	buf_release(&path);
+	buf_release(&name);
+}
+
 static void test_no_url(void **state)
 {
 	struct fixture *f = *state;
@@ -306,7 +349,8 @@ int main(void)
 		TEST(test_suite),         TEST(test_files),
 		TEST(test_foreign_files), TEST(test_cleaning),
 		TEST(test_not_made),      TEST(test_taken_is_durable),
-		TEST(test_vanished),      TEST(test_no_url),
+		TEST(test_vanished),      TEST(test_long_list),
+		TEST(test_no_url),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
