@@ -245,9 +245,9 @@ struct pack_bitmap_query {
 /*
  * Finds the objects that `wants` reach and `haves` do not. The walk *w must not
  * have shallow commits or replaced objects, since bitmaps ignore both. `query`
- * NULL means that all options are zero. With a filter, objects that the receiver may
- * lack because of this filter are not in `uninteresting`. *result must be
- * initialised; the caller releases it in any case.
+ * NULL means that all options are zero. With a filter, objects that the
+ * receiver may lack because of this filter are not in `uninteresting`. *result
+ * must be initialised; the caller releases it in any case.
  *
  * Returns 0 if answered, or 1 if the index should not be used (walk instead;
  * see query->plan). Returns ERR_MISSING if a commit or tree that had to be read
