@@ -27,6 +27,13 @@
  */
 #define SUFFIX_MAX 10000
 
+/*
+ * Maximum number of suffixes ^{<type>} of a name for which resolve_as_date()
+ * is tried. Each try may parse the whole name as a date and read a reflog, and
+ * a client may choose the name. Stock Git has no limit.
+ */
+#define DATE_TRIES_MAX 100
+
 /* A suffix of a revision name: ~<n>, ^<n> or ^{<type>}. */
 struct suffix {
 	char kind;       /* '~', '^', or '{' for ^{<type>} */
@@ -46,6 +53,8 @@ struct resolver {
 	 */
 	struct suffix *suffixes;
 	size_t suffix_nr, suffix_alloc;
+	/* number of calls of resolve_as_date() so far */
+	unsigned date_tries;
 	/* whether to omit the warning that the name of a ref is ambiguous */
 	bool quiet;
 	/* receives messages for the user; NULL: no messages */
@@ -642,7 +651,7 @@ static int parse_suffixes(struct resolver *r, size_t *len,
  * of dates ignores "}^{tag". So if main@{yesterday} is a commit, the whole name
  * means this commit. A text that begins with "-" is no date.
  *
- * Returns whether *out was set.
+ * Returns whether *out was set. Returns false after DATE_TRIES_MAX calls.
  */
 static bool resolve_as_date(struct resolver *r, struct oid *out,
 			    const struct suffix *s)
@@ -651,6 +660,8 @@ static bool resolve_as_date(struct resolver *r, struct oid *out,
 	size_t at = s->rev_len;
 	int ret;
 
+	if (r->date_tries++ >= DATE_TRIES_MAX)
+		return false;
 	while (at && (r->name[at] != '{' || r->name[at - 1] != '@'))
 		at--;
 	if (!at || r->name[at + 1] == '-')

@@ -409,6 +409,32 @@ static void test_many_suffixes(void **state)
 	}
 }
 
+/*
+ * In "main@{now^{tag}^{tag}", each ^{tag} fails, and the text after "@{" is
+ * taken for a date instead. This is tried 100 times.
+ */
+static void test_many_dates(void **state)
+{
+	struct fixture *f = *state;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
+	struct oid oid;
+
+	buf_printf(&text, "%040d %s A <a@b> 1 +0000\tx\n", 0,
+		   oid_to_hex(hex, &f->merge, HASH_SHA1));
+	tmprepo_write(&f->t, "logs/refs/heads/main", text.data);
+	buf_reset(&text);
+	buf_append_str(&text, "main@{now");
+	for (int i = 0; i < 100; i++)
+		buf_append_str(&text, "^{tag}");
+	assert_int_equal(resolve(f, &oid, text.data, NULL), 0);
+	assert_true(oid_equal(&oid, &f->merge));
+	buf_append_str(&text, "^{tag}");
+	assert_int_equal(resolve(f, &oid, text.data, NULL), ERR_INVALID);
+	tmprepo_remove(&f->t, "logs/refs/heads/main");
+	buf_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +445,7 @@ int main(void)
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_may_be_unsupported),
 		cmocka_unit_test(test_many_suffixes),
+		cmocka_unit_test(test_many_dates),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
