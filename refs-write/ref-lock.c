@@ -12,8 +12,6 @@
 #include "refs-write/ref-transaction-internal.h"
 #include "sys/io.h"
 
-#define SYMREF_MAX_DEPTH 5
-
 static int check_old_target(struct ref_transaction *tx, struct ref_item *item,
 			    const char *target, struct error *err)
 {
@@ -232,7 +230,7 @@ static int follow(struct ref_transaction *tx, struct ref_item *item,
 {
 	int ret;
 
-	if (item->depth == SYMREF_MAX_DEPTH)
+	if (item->depth == REFS_SYMREF_MAX_DEPTH)
 		return ref_update_reject(tx, item->update, REF_BROKEN, err,
 					 "cannot lock ref '%s': unable to "
 					 "resolve reference '%s': too many "

@@ -17,8 +17,6 @@
 #include "refs/refs-backend.h"
 #include "repo/worktree.h"
 
-#define SYMREF_MAX_DEPTH 5
-
 static const struct refs_backend *backend_of(const struct repo *repo)
 {
 	return repo->ref_storage == REPO_REFS_REFTABLE ? &refs_reftable_backend
@@ -73,7 +71,7 @@ static int resolve(struct refs *refs, const char *name, struct ref *ref,
 	int ret = 0;
 
 	buf_reset(target);
-	for (depth = 0; depth <= SYMREF_MAX_DEPTH; depth++) {
+	for (depth = 0; depth <= REFS_SYMREF_MAX_DEPTH; depth++) {
 		const char *at = depth ? target->data : name;
 
 		buf_reset(&next);

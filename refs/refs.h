@@ -22,6 +22,9 @@
 #include "object/refs-name.h"
 #include "repo/repo.h"
 
+/* A lookup follows at most this number of symbolic refs, like stock Git. */
+#define REFS_SYMREF_MAX_DEPTH 5
+
 struct refs_cached;
 struct refs_peel_search;
 
