@@ -813,3 +813,18 @@ int odb_peel(struct odb_reader *reader, const struct oid *oid,
 			 "the chain of tags that begins with %s is too long",
 			 oid_to_hex(hex, oid, reader->odb->algo));
 }
+
+int odb_find_peeled(struct odb_reader *reader, const struct oid *oid,
+		    struct oid *peeled, struct error *err)
+{
+	enum object_type type;
+	int ret = odb_info(reader, oid, &type, NULL, err);
+
+	if (!ret && type != OBJ_TAG)
+		return ODB_PEELED_OTHER;
+	if (!ret)
+		ret = odb_peel(reader, oid, peeled, NULL, err);
+	if (!ret)
+		return ODB_PEELED_TAG;
+	return ret == ERR_NOMEM || ret == ERR_IO ? ret : ODB_PEELED_UNKNOWN;
+}

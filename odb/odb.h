@@ -451,4 +451,26 @@ int odb_peel(struct odb_reader *reader, const struct oid *oid,
 int odb_peel_tag(struct odb_reader *reader, const struct oid *tag,
 		 struct oid *peeled, struct error *err);
 
+/* Whether an object is a tag, as far as odb_find_peeled() can find out. */
+enum odb_peeled {
+	ODB_PEELED_OTHER, /* the object is not a tag */
+	ODB_PEELED_TAG,   /* a tag; the object that it peels to exists */
+	/*
+	 * unknown: the object, or an object that the tag leads to, is missing
+	 * or damaged
+	 */
+	ODB_PEELED_UNKNOWN,
+};
+
+/* Bytes of cache for a reader that only peels tags, which are small. */
+#define ODB_PEELED_CACHE_LIMIT ((size_t)1 << 20)
+
+/*
+ * Finds the peeled id that a list of refs stores for a ref to `oid`. Sets
+ * *peeled if the result is ODB_PEELED_TAG. Returns an enum odb_peeled,
+ * ERR_NOMEM, or ERR_IO.
+ */
+int odb_find_peeled(struct odb_reader *reader, const struct oid *oid,
+		    struct oid *peeled, struct error *err);
+
 #endif

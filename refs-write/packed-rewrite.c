@@ -66,9 +66,34 @@ void packed_rewrite_promise_peeled(struct packed_rewrite *rw)
 	rw->peeled = rw->fully_peeled = rw->is_proved = true;
 }
 
+void packed_rewrite_promise_no_more(struct packed_rewrite *rw)
+{
+	rw->peeled = !rw->old.len || rw->old.peeled;
+	rw->fully_peeled = !rw->old.len || rw->old.fully_peeled;
+	rw->is_proved = false;
+	rw->has_fewer_traits = rw->header_len != 0;
+}
+
 bool packed_rewrite_is_changed(const struct packed_rewrite *rw)
 {
 	return rw->file.path != NULL;
+}
+
+/*
+ * Appends the header to `out`, at least `min_len` bytes long: a shorter header
+ * gets spaces before its newline. Returns 0 or ERR_NOMEM.
+ */
+static int put_header(const struct packed_rewrite *rw, struct buf *out,
+		      size_t min_len)
+{
+	int ret = buf_printf(out, "# pack-refs with:%s%s sorted%s ",
+			     rw->peeled ? " peeled" : "",
+			     rw->fully_peeled ? " fully-peeled" : "",
+			     rw->is_proved ? " " PACKED_REFS_PROVED : "");
+
+	while (!ret && out->len + 1 < min_len)
+		ret = buf_append_char(out, ' ');
+	return ret ? ret : buf_append_char(out, '\n');
 }
 
 static int flush(struct packed_rewrite *rw, struct error *err)
@@ -100,11 +125,9 @@ static int start(struct packed_rewrite *rw, struct error *err)
 	if (!ret)
 		ret = sys_tempfile_create_exact(&rw->file, path.data,
 						0666 | rw->repo->share, err);
-	if (!ret && buf_printf(&rw->out, "# pack-refs with:%s%s sorted%s \n",
-			       rw->peeled ? " peeled" : "",
-			       rw->fully_peeled ? " fully-peeled" : "",
-			       rw->is_proved ? " " PACKED_REFS_PROVED : "") < 0)
+	if (!ret && put_header(rw, &rw->out, 0) < 0)
 		ret = error_nomem(err);
+	rw->header_len = rw->out.len;
 	buf_release(&path);
 	return ret;
 }
@@ -191,6 +214,22 @@ int packed_rewrite_put(struct packed_rewrite *rw, const char *name,
 	return rw->out.len < OUT_BYTES ? 0 : flush(rw, err);
 }
 
+/*
+ * Writes the header again, after packed_rewrite_promise_no_more(). The header
+ * keeps its length. Returns 0 or a negative error code.
+ */
+static int replace_header(struct packed_rewrite *rw, struct error *err)
+{
+	struct buf header = BUF_INIT;
+	int ret = put_header(rw, &header, rw->header_len);
+
+	ret = ret < 0 ? error_nomem(err)
+		      : sys_tempfile_write_at(&rw->file, 0, header.data,
+					      header.len, err);
+	buf_release(&header);
+	return ret;
+}
+
 int packed_rewrite_finish(struct packed_rewrite *rw, struct error *err)
 {
 	int ret;
@@ -200,6 +239,8 @@ int packed_rewrite_finish(struct packed_rewrite *rw, struct error *err)
 	ret = copy_until(rw, rw->old.len, err);
 	if (!ret)
 		ret = flush(rw, err);
+	if (!ret && rw->has_fewer_traits)
+		ret = replace_header(rw, err);
 	return ret ? ret : sys_tempfile_finish(&rw->file, rw->method, err);
 }
 

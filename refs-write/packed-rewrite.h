@@ -49,6 +49,10 @@ struct packed_rewrite {
 	 * them from the old file.
 	 */
 	bool peeled, fully_peeled, is_proved;
+	/* bytes of the new file's header; 0: not written yet */
+	size_t header_len;
+	/* the header must be written again, with fewer traits */
+	bool has_fewer_traits;
 };
 
 /*
@@ -67,6 +71,15 @@ int packed_rewrite_begin(struct packed_rewrite *rw, const struct repo *repo,
  * peeled id, also a tag whose record in the old file lacks the peeled id.
  */
 void packed_rewrite_promise_peeled(struct packed_rewrite *rw);
+
+/*
+ * Takes the promise of packed_rewrite_promise_peeled() back, at any time before
+ * packed_rewrite_finish(). For a caller that meets a ref about which it cannot
+ * find out whether the ref is a tag. The new header then has the traits of the
+ * old header without "gitreach-peeled". If there are no old records, the new
+ * header has "peeled" and "fully-peeled", as stock Git writes them.
+ */
+void packed_rewrite_promise_no_more(struct packed_rewrite *rw);
 
 /*
  * Leaves the record of a ref out of the new packed-refs file. Returns 1 if

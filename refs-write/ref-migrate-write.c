@@ -17,8 +17,6 @@
 #include "refs/refs-reftable.h"
 #include "sys/io.h"
 
-#define CACHE_LIMIT (1 << 20) /* bytes; tags are small */
-
 struct writer {
 	const struct repo *from, *to; /* borrowed */
 	struct refs *refs;            /* owned: the old store */
@@ -44,18 +42,6 @@ static bool to_tables(const struct writer *w)
 	return w->to->ref_storage == REPO_REFS_REFTABLE;
 }
 
-/*
- * Returns whether the object is a tag. If so, sets *peeled to the object that
- * the tag peels to.
- */
-static bool peel(struct writer *w, const struct oid *oid, struct oid *peeled)
-{
-	enum object_type type;
-
-	return !odb_info(w->reader, oid, &type, NULL, NULL) &&
-	       type == OBJ_TAG && !odb_peel(w->reader, oid, peeled, NULL, NULL);
-}
-
 /* ---- refs */
 
 static int put_record(struct writer *w, const struct ref *ref)
@@ -65,6 +51,7 @@ static int put_record(struct writer *w, const struct ref *ref)
 		.name_len = strlen(ref->name),
 		.update_index = w->table.index,
 	};
+	int ret = 0;
 
 	if (ref->target) {
 		record.value = REFTABLE_SYMBOLIC;
@@ -72,11 +59,14 @@ static int put_record(struct writer *w, const struct ref *ref)
 		record.target_len = strlen(ref->target);
 	} else {
 		record.oid = ref->oid;
-		record.value = peel(w, &ref->oid, &record.peeled)
-				       ? REFTABLE_TAG
-				       : REFTABLE_OID;
+		ret = odb_find_peeled(w->reader, &ref->oid, &record.peeled,
+				      w->err);
+		record.value = ret == ODB_PEELED_TAG ? REFTABLE_TAG
+						     : REFTABLE_OID;
 	}
-	return reftable_writer_add_ref(w->table.writer, &record, w->err);
+	return ret < 0 ? ret
+		       : reftable_writer_add_ref(w->table.writer, &record,
+						 w->err);
 }
 
 /*
@@ -114,17 +104,27 @@ static int put_loose(struct writer *w, const struct ref *ref)
 	return ret;
 }
 
-static int put_ref(struct writer *w, const struct ref *ref)
+static int put_packed(struct writer *w, const struct ref *ref)
 {
 	struct oid peeled;
+	int ret = odb_find_peeled(w->reader, &ref->oid, &peeled, w->err);
 
+	if (ret == ODB_PEELED_UNKNOWN)
+		packed_rewrite_promise_no_more(&w->packed);
+	return ret < 0 ? ret
+		       : packed_rewrite_put(&w->packed, ref->name, &ref->oid,
+					    ret == ODB_PEELED_TAG ? &peeled
+								  : NULL,
+					    w->err);
+}
+
+static int put_ref(struct writer *w, const struct ref *ref)
+{
 	if (to_tables(w))
 		return put_record(w, ref);
 	if (ref->target || refs_loose_is_per_worktree(ref->name))
 		return put_loose(w, ref);
-	return packed_rewrite_put(&w->packed, ref->name, &ref->oid,
-				  peel(w, &ref->oid, &peeled) ? &peeled : NULL,
-				  w->err);
+	return put_packed(w, ref);
 }
 
 static int broken(struct writer *w, const char *name)
@@ -406,7 +406,7 @@ int ref_migrate_write(const struct repo *from, const struct repo *to,
 	if (!ret)
 		ret = odb_open(&w.odb, from, NULL, err);
 	if (!ret) {
-		w.reader = odb_reader_new(w.odb, CACHE_LIMIT);
+		w.reader = odb_reader_new(w.odb, ODB_PEELED_CACHE_LIMIT);
 		ret = w.reader ? 0 : error_nomem(err);
 	}
 	if (!ret)

@@ -57,27 +57,6 @@ static int choose(struct packer *p, struct error *err)
 }
 
 /*
- * Peels a tag. Returns 1 with *peeled set for a tag, 0 for another object, or a
- * negative error code if the object `oid` itself cannot be read. If `oid` is a
- * tag, and an object that it leads to is missing or damaged, returns 0: as in
- * stock Git, such a tag is packed without a peeled id.
- */
-static int peel(struct packer *p, const struct oid *oid, struct oid *peeled)
-{
-	enum object_type type;
-	int ret = odb_info(p->reader, oid, &type, NULL, NULL);
-
-	if (ret < 0 || type != OBJ_TAG)
-		return ret;
-	ret = odb_peel_tag(p->reader, oid, peeled, NULL);
-	if (!ret)
-		ret = odb_info(p->reader, peeled, &type, NULL, NULL);
-	if (!ret)
-		return 1;
-	return ret == ERR_MISSING || ret == ERR_CORRUPT ? 0 : ret;
-}
-
-/*
  * Returns whether a record of the old packed-refs has all that the new file
  * needs: it has a peeled id, or is a branch. A branch points to a commit, which
  * has no peeled id. The header of the old file may promise peeled ids, but is
@@ -93,69 +72,88 @@ static bool is_complete(const struct packed_ref *ref)
 }
 
 /*
+ * Adds the peeled id to a record of the old packed-refs if the record is one of
+ * a tag. If this cannot be found out, the record stays as it is, and the new
+ * header does not promise peeled ids. Returns 0 or a negative error code.
+ */
+static int peel_old(struct packer *p, struct packed_ref *ref, struct error *err)
+{
+	int ret = odb_find_peeled(p->reader, &ref->oid, &ref->peeled, err);
+
+	if (ret == ODB_PEELED_UNKNOWN)
+		packed_rewrite_promise_no_more(&p->rw);
+	if (ret != ODB_PEELED_TAG)
+		return ret < 0 ? ret : 0;
+	buf_reset(&p->name);
+	if (buf_append(&p->name, ref->name, ref->name_len) < 0)
+		return error_nomem(err);
+	return packed_rewrite_put(&p->rw, p->name.data, &ref->oid, &ref->peeled,
+				  err);
+}
+
+/*
  * Adds peeled ids to the records of the old packed-refs before `name` (NULL:
  * to all remaining records), because the new header promises peeled ids for
  * all records. Returns 0 or a negative error code.
  */
 static int peel_old_until(struct packer *p, const char *name, struct error *err)
 {
-	const struct packed_refs *old = &p->rw.old;
-	struct packed_ref ref;
-	size_t off = p->old_off;
-	int ret = 0;
+	for (;;) {
+		struct packed_ref ref;
+		size_t off = p->old_off;
+		int ret = packed_refs_next(&p->rw.old, &off, &ref, err), cmp;
 
-	while (!ret && packed_refs_next(old, &off, &ref, err) > 0) {
-		int cmp = name ? packed_refs_name_cmp(ref.name, ref.name_len,
-						      name, strlen(name))
-			       : -1;
-
+		if (ret <= 0)
+			return ret;
+		cmp = name ? packed_refs_name_cmp(ref.name, ref.name_len, name,
+						  strlen(name))
+			   : -1;
 		if (cmp > 0)
-			break;
+			return 0;
 		p->old_off = off;
-		if (!cmp || is_complete(&ref))
-			continue;
-		buf_reset(&p->name);
-		if (buf_append(&p->name, ref.name, ref.name_len) < 0)
-			return error_nomem(err);
-		/* A record of a missing object is kept without a peeled id. */
-		if (peel(p, &ref.oid, &ref.peeled) > 0)
-			ret = packed_rewrite_put(&p->rw, p->name.data, &ref.oid,
-						 &ref.peeled, err);
+		ret = cmp && !is_complete(&ref) ? peel_old(p, &ref, err) : 0;
+		if (ret)
+			return ret;
 	}
-	return ret;
 }
 
-static int put_one(struct packer *p, size_t i, bool peel_old, struct error *err)
+/*
+ * Puts a loose ref into the new packed-refs. The ref stays loose if its object
+ * is missing or damaged. As in stock Git, a tag that leads to such an object is
+ * packed without a peeled id. Returns 0 or a negative error code.
+ */
+static int put_one(struct packer *p, size_t i, bool peel_all, struct error *err)
 {
 	const struct refs_loose *ref = &p->list->refs[i];
 	struct oid peeled;
-	int is_tag = peel(p, &ref->oid, &peeled);
+	int ret = odb_find_peeled(p->reader, &ref->oid, &peeled, err);
+	bool is_tag = ret == ODB_PEELED_TAG;
 
-	if (is_tag < 0) {
-		p->options->broken(p->options->ctx, ref->name);
-		p->chosen[i] = false;
-		return 0;
+	if (ret == ODB_PEELED_UNKNOWN) {
+		if (odb_info(p->reader, &ref->oid, NULL, NULL, NULL) < 0) {
+			p->options->broken(p->options->ctx, ref->name);
+			p->chosen[i] = false;
+			return 0;
+		}
+		packed_rewrite_promise_no_more(&p->rw);
 	}
-	if (peel_old) {
-		int ret = peel_old_until(p, ref->name, err);
-
-		if (ret < 0)
-			return ret;
-	}
-	return packed_rewrite_put(&p->rw, ref->name, &ref->oid,
-				  is_tag ? &peeled : NULL, err);
+	if (ret >= 0)
+		ret = peel_all ? peel_old_until(p, ref->name, err) : 0;
+	return ret < 0 ? ret
+		       : packed_rewrite_put(&p->rw, ref->name, &ref->oid,
+					    is_tag ? &peeled : NULL, err);
 }
 
 static int write_packed(struct packer *p, struct error *err)
 {
-	bool peel_old = p->rw.old.len && !p->rw.is_proved;
+	bool peel_all = p->rw.old.len && !p->rw.is_proved;
 	int ret = 0;
 
 	packed_rewrite_promise_peeled(&p->rw);
 	for (size_t i = 0; !ret && i < p->list->nr; i++)
 		if (p->chosen[i])
-			ret = put_one(p, i, peel_old, err);
-	if (!ret && peel_old)
+			ret = put_one(p, i, peel_all, err);
+	if (!ret && peel_all)
 		ret = peel_old_until(p, NULL, err);
 	if (!ret)
 		ret = packed_rewrite_finish(&p->rw, err);

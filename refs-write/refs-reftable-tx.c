@@ -22,8 +22,6 @@
 #include "refs/refs-reftable.h"
 #include "sys/cleanup.h"
 
-#define CACHE_LIMIT (1 << 20) /* bytes; tags are small */
-
 /*
  * A change that goes into a stack: an item of the transaction, and the name of
  * its ref in the stack.
@@ -247,7 +245,7 @@ static int open_objects(struct refs_reftable_tx *t, const struct repo *repo,
 	ret = odb_open(&t->odb, repo, NULL, err);
 	if (ret < 0)
 		return ret;
-	t->reader = odb_reader_new(t->odb, CACHE_LIMIT);
+	t->reader = odb_reader_new(t->odb, ODB_PEELED_CACHE_LIMIT);
 	return t->reader ? 0 : error_nomem(err);
 }
 
@@ -257,17 +255,11 @@ static int open_objects(struct refs_reftable_tx *t, const struct repo *repo,
  */
 static int peel_last(struct refs_reftable_tx *t, struct error *err)
 {
-	enum object_type type;
-	int ret;
+	int ret = odb_find_peeled(t->reader, &t->last_oid, &t->last_peeled,
+				  err);
 
-	t->last_value = REFTABLE_OID;
-	if (odb_info(t->reader, &t->last_oid, &type, NULL, NULL) < 0 ||
-	    type != OBJ_TAG)
-		return 0;
-	ret = odb_peel(t->reader, &t->last_oid, &t->last_peeled, NULL, NULL);
-	if (!ret)
-		t->last_value = REFTABLE_TAG;
-	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+	t->last_value = ret == ODB_PEELED_TAG ? REFTABLE_TAG : REFTABLE_OID;
+	return ret < 0 ? ret : 0;
 }
 
 /*

@@ -17,8 +17,6 @@
 #include "refs/refs-reftable.h"
 #include "repo/worktree.h"
 
-#define CACHE_LIMIT (1 << 20) /* bytes; tags are small */
-
 /* ---- reading */
 
 /* An iterator over the records of one reflog, newest first. */
@@ -354,7 +352,6 @@ static int put_ref(struct edit *e, const struct oid *oid)
 		.oid = *oid,
 	};
 	struct odb_reader *reader = NULL;
-	enum object_type type;
 	struct odb *odb;
 	int ret = repo_check_quarantine(e->repo, e->err);
 
@@ -362,16 +359,16 @@ static int put_ref(struct edit *e, const struct oid *oid)
 		ret = odb_open(&odb, e->repo, NULL, e->err);
 	if (ret < 0)
 		return ret;
-	reader = odb_reader_new(odb, CACHE_LIMIT);
-	if (!reader)
-		ret = error_nomem(e->err);
-	else if (!odb_info(reader, oid, &type, NULL, NULL) && type == OBJ_TAG &&
-		 !odb_peel(reader, oid, &ref.peeled, NULL, NULL))
+	reader = odb_reader_new(odb, ODB_PEELED_CACHE_LIMIT);
+	ret = reader ? odb_find_peeled(reader, oid, &ref.peeled, e->err)
+		     : error_nomem(e->err);
+	if (ret == ODB_PEELED_TAG)
 		ref.value = REFTABLE_TAG;
 	odb_reader_free(reader);
 	odb_close(odb);
-	return ret ? ret
-		   : reftable_writer_add_ref(e->append.writer, &ref, e->err);
+	return ret < 0 ? ret
+		       : reftable_writer_add_ref(e->append.writer, &ref,
+						 e->err);
 }
 
 static int put_log(struct edit *e, const struct reftable_log *log)

@@ -16,8 +16,6 @@
 #include "sys/lockfile.h"
 #include "sys/io.h"
 
-#define CACHE_LIMIT (1 << 20) /* bytes; tags are small */
-
 /* The stack that is being made. */
 struct stack {
 	struct buf dir;  /* "<dir>/reftable" */
@@ -88,7 +86,7 @@ static int open_objects(struct stack *s, struct error *err)
 	int ret = s->odb ? 0 : odb_open(&s->odb, s->repo, NULL, err);
 
 	if (!ret && !s->reader) {
-		s->reader = odb_reader_new(s->odb, CACHE_LIMIT);
+		s->reader = odb_reader_new(s->odb, ODB_PEELED_CACHE_LIMIT);
 		ret = s->reader ? 0 : error_nomem(err);
 	}
 	return ret;
@@ -102,21 +100,16 @@ static int open_objects(struct stack *s, struct error *err)
  */
 static int peel(struct stack *s, struct reftable_ref *ref, struct error *err)
 {
-	enum object_type type;
 	int ret;
 
 	if (starts_with(ref->name, "refs/heads/"))
 		return 0;
 	ret = open_objects(s, err);
-	if (ret)
-		return ret;
-	if (odb_info(s->reader, &ref->oid, &type, NULL, NULL) < 0 ||
-	    type != OBJ_TAG)
-		return 0;
-	ret = odb_peel(s->reader, &ref->oid, &ref->peeled, NULL, NULL);
 	if (!ret)
+		ret = odb_find_peeled(s->reader, &ref->oid, &ref->peeled, err);
+	if (ret == ODB_PEELED_TAG)
 		ref->value = REFTABLE_TAG;
-	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+	return ret < 0 ? ret : 0;
 }
 
 static bool may_be_set(const char *name)

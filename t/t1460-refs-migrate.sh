@@ -89,6 +89,17 @@ test_expect_success 'without reflogs' '
 	rm -r r.git
 '
 
+test_expect_success 'a tag that is missing for a moment is not taken for another object' '
+	rm -rf away.git && cp -R sha1-there.git away.git &&
+	tag=$("$GIT" -C away.git rev-parse v1) &&
+	file=away.git/objects/$(echo $tag | sed "s,..,&/,") &&
+	mv $file away &&
+	"$GIT" -C away.git refs migrate --ref-format=files &&
+	mv away $file &&
+	"$GIT" -C away.git show-ref -d >actual &&
+	grep "refs/tags/v1^{}" actual
+'
+
 test_expect_success 'a dry run keeps the new store apart' '
 	cp -R sha1.git r.git &&
 	"$GIT" -C r.git refs migrate --ref-format=reftable --dry-run >out &&

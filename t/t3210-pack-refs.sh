@@ -178,6 +178,63 @@ test_expect_success 'a tag of a missing or damaged object has no peeled id' '
 	test_cmp expect err && grep refs/tags/two peel.git/packed-refs
 '
 
+# An object that is missing now may be there later, for example because it is in
+# an alternate that is not mounted.
+test_expect_success 'a tag that is missing for a moment is not taken for another object' '
+	rm -rf away.git && stock init -q --bare away.git &&
+	blob=$(echo blob | stock -C away.git hash-object -w --stdin) &&
+	stock -C away.git tag -am old old $blob &&
+	tag=$(stock -C away.git rev-parse old) &&
+	printf "# pack-refs with: peeled fully-peeled sorted \n%s refs/tags/old\n" \
+		$tag >away.git/packed-refs &&
+	rm away.git/refs/tags/old &&
+	stock -C away.git update-ref refs/tags/blob $blob &&
+	stock -C away.git tag -am new new $blob &&
+	file=away.git/objects/$(echo $tag | sed "s,..,&/,") &&
+	mv $file away &&
+	git -C away.git pack-refs --all &&
+	test $(grep -c refs/tags away.git/packed-refs) = 3 &&
+	test $(grep -c "^^$blob" away.git/packed-refs) = 1 &&
+	mv away $file &&
+	git -C away.git show-ref -d >actual &&
+	grep "^$blob refs/tags/old^{}" actual &&
+	stock -C away.git for-each-ref --format="%(refname)" >actual &&
+	test $(wc -l <actual) = 3 &&
+	stock -C away.git update-ref refs/tags/another $blob &&
+	git -C away.git pack-refs --all &&
+	grep "^# pack-refs with: .* gitreach-peeled $" away.git/packed-refs &&
+	test $(grep -c "^^$blob" away.git/packed-refs) = 2
+'
+
+test_expect_success 'a tag whose target is missing for a moment has a peeled id later' '
+	rm -rf away.git && stock init -q --bare away.git &&
+	blob=$(echo blob | stock -C away.git hash-object -w --stdin) &&
+	stock -C away.git tag -am tag tag $blob &&
+	file=away.git/objects/$(echo $blob | sed "s,..,&/,") &&
+	mv $file away &&
+	git -C away.git pack-refs --all &&
+	mv away $file &&
+	git -C away.git show-ref -d >actual &&
+	grep "^$blob refs/tags/tag^{}" actual
+'
+
+test_expect_success 'a malformed line of packed-refs is not copied' '
+	rm -rf bad.git && stock init -q --bare bad.git &&
+	blob=$(echo blob | stock -C bad.git hash-object -w --stdin) &&
+	printf "%s\n" "# pack-refs with: peeled fully-peeled sorted " \
+		"$blob refs/tags/a" "x${blob#?} refs/tags/b" "$blob refs/tags/c" \
+		>bad.git/packed-refs &&
+	cp bad.git/packed-refs before &&
+	mkdir -p bad.git/refs/x && echo $blob >bad.git/refs/x/y &&
+	for program in git stock
+	do
+		test_must_fail $program -C bad.git pack-refs --all 2>err &&
+		grep "unexpected line in .*packed-refs: x${blob#?} refs/tags/b" err &&
+		test_cmp before bad.git/packed-refs &&
+		test -e bad.git/refs/x/y || return 1
+	done
+'
+
 test_expect_success 'a wrong core.logAllRefUpdates ends all commands with refs' '
 	for command in "pack-refs --all" "for-each-ref" "rev-list --all" \
 		"reflog expire --all"

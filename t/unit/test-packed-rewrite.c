@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "refs-write/packed-rewrite.h"
 #include "t/unit/random.h"
 #include "t/unit/tmprepo.h"
@@ -116,6 +117,42 @@ static void test_left_over(void **state)
 	tmprepo_release(&t);
 }
 
+/*
+ * A promise of peeled ids is taken back after the header was written. The new
+ * header has the length of the first one, and the traits of the old file.
+ */
+static void test_promise_no_more(void **state)
+{
+	static const struct {
+		const char *old, *new;
+	} cases[] = {
+		{"", "# pack-refs with: peeled fully-peeled sorted "
+		     "                \n" HEX_A " refs/a\n"},
+		{"# pack-refs with: sorted \n" HEX_B " refs/b\n",
+		 "# pack-refs with: sorted                            "
+		 "         \n" HEX_A " refs/a\n" HEX_B " refs/b\n"},
+	};
+	struct oid a = oid_of(0xaa);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_NR(cases); i++) {
+		struct packed_rewrite rw;
+		struct tmprepo t;
+
+		tmprepo_init(&t, HASH_SHA1);
+		tmprepo_write(&t, "packed-refs", cases[i].old);
+		assert_int_equal(packed_rewrite_begin(&rw, &t.repo, NULL), 0);
+		packed_rewrite_promise_peeled(&rw);
+		assert_int_equal(
+			packed_rewrite_put(&rw, "refs/a", &a, NULL, NULL), 0);
+		packed_rewrite_promise_no_more(&rw);
+		assert_int_equal(packed_rewrite_finish(&rw, NULL), 0);
+		assert_file(&t, "packed-refs.new", cases[i].new);
+		packed_rewrite_release(&rw);
+		tmprepo_release(&t);
+	}
+}
+
 #define NAMES 3000
 
 /*
@@ -177,6 +214,7 @@ int main(void)
 		cmocka_unit_test(test_edits),
 		cmocka_unit_test(test_nothing_to_do),
 		cmocka_unit_test(test_left_over),
+		cmocka_unit_test(test_promise_no_more),
 		cmocka_unit_test(test_random),
 	};
 
