@@ -155,7 +155,8 @@ static int copy_until(struct packed_rewrite *rw, size_t end, struct error *err)
 /*
  * Finds the record of a name. Records before it are [copied, *off), and the
  * record itself is [*off, *end). Returns 1 if there is such a record, 0 with
- * *end == *off if not, or ERR_CORRUPT.
+ * *end == *off if not, or ERR_CORRUPT. If the header wrongly says that the file
+ * is sorted, a search can lead to a record that was copied already.
  */
 static int go_to(struct packed_rewrite *rw, const char *name, size_t *off,
 		 size_t *end, struct error *err)
@@ -165,6 +166,9 @@ static int go_to(struct packed_rewrite *rw, const char *name, size_t *off,
 	int ret = packed_refs_seek(&rw->old, name, len, off, err);
 
 	*end = *off;
+	if (!ret && *off < rw->copied)
+		return error_set(err, ERR_CORRUPT, "%s is not sorted",
+				 rw->path);
 	if (!ret)
 		ret = packed_refs_next(&rw->old, end, &ref, err);
 	if (ret <= 0)

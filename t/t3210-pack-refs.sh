@@ -235,6 +235,26 @@ test_expect_success 'a malformed line of packed-refs is not copied' '
 	done
 '
 
+# Stock Git copies the records in their wrong order.
+test_expect_success 'packed-refs that is not sorted is not written again' '
+	rm -rf bad.git && stock init -q --bare bad.git &&
+	blob=$(echo blob | stock -C bad.git hash-object -w --stdin) &&
+	for tag in a z
+	do
+		stock -C bad.git tag -am $tag $tag $blob || return 1
+	done &&
+	printf "%s\n" "# pack-refs with: peeled fully-peeled sorted " \
+		"$(stock -C bad.git rev-parse z) refs/tags/z" \
+		"$(stock -C bad.git rev-parse a) refs/tags/a" >before &&
+	rm bad.git/refs/tags/? &&
+	cp before bad.git/packed-refs &&
+	stock -C bad.git update-ref refs/tags/n $blob &&
+	test_must_fail git -C bad.git pack-refs --all 2>err &&
+	grep "packed-refs is not sorted" err &&
+	test_cmp before bad.git/packed-refs &&
+	test -e bad.git/refs/tags/n
+'
+
 test_expect_success 'a wrong core.logAllRefUpdates ends all commands with refs' '
 	for command in "pack-refs --all" "for-each-ref" "rev-list --all" \
 		"reflog expire --all"
