@@ -172,6 +172,18 @@ static struct refs_loose_list *find_list(const struct refs_files *files,
 	return NULL;
 }
 
+/*
+ * Maximum number of lists of loose refs for different prefixes. Reading a list
+ * reads a whole directory, and each lookup may search all lists. A client can
+ * ask for thousands of prefixes in one directory. So the last list has all
+ * loose refs, and answers all further prefixes.
+ */
+#define LISTS_MAX 32
+
+/*
+ * Sets *out to a list that has all loose refs whose names start with `prefix`.
+ * Returns 0 or a negative error code.
+ */
 static int get_list(struct refs_files *files, const char *prefix,
 		    struct refs_loose_list **out, struct error *err)
 {
@@ -181,6 +193,8 @@ static int get_list(struct refs_files *files, const char *prefix,
 	*out = find_list(files, prefix);
 	if (*out)
 		return 0;
+	if (files->list_nr >= LISTS_MAX - 1)
+		prefix = "";
 	if (mem_grow(&files->lists, &files->list_alloc, files->list_nr + 1,
 		     sizeof(*files->lists)) < 0)
 		return error_nomem(err);

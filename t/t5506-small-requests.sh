@@ -62,6 +62,20 @@ test_expect_success STRACE 'files opened for one new commit, each once' '
 	test_cmp expect actual
 '
 
+# A client may ask for thousands of prefixes.
+test_expect_success STRACE 'the directory of refs is read a few times for many prefixes' '
+	set -- &&
+	for i in $(seq 1000 1499)
+	do
+		set -- "$@" "ref-prefix refs/heads/m$i"
+	done &&
+	pkt command=ls-refs D "$@" "ref-prefix refs/heads/main" F >request &&
+	GIT_PROTOCOL=version=2 strace -f -e trace=openat -o log "$GIT" \
+		upload-pack --stateless-rpc server.git <request >answer &&
+	grep -a " refs/heads/main" answer &&
+	test $(grep -c "server.git/refs/heads/*\".*O_DIRECTORY" log) -lt 40
+'
+
 # versions: how many of what is sent are deltas against what the client has.
 versions () {
 	rm -f trace &&
