@@ -122,20 +122,6 @@ int receive_check_hidden(struct receive *r, struct error *err)
 
 /* ---- symbolic refs */
 
-static int by_ref(const void *a, const void *b)
-{
-	const struct receive_command *const *x = a, *const *y = b;
-
-	return strcmp((*x)->ref, (*y)->ref);
-}
-
-static int match_ref(const void *key, const void *item)
-{
-	const struct receive_command *const *cmd = item;
-
-	return strcmp(key, (*cmd)->ref);
-}
-
 static int refuse_pair(struct receive *r, struct receive_command *symbolic,
 		       struct receive_command *target, struct error *err)
 {
@@ -173,10 +159,10 @@ static int refuse_broken(struct receive *r, struct receive_command *cmd,
 }
 
 static int check_alias(struct receive *r, struct receive_command *cmd,
-		       struct receive_command **sorted, struct error *err)
+		       struct error *err)
 {
 	const char *name = refview_full_name(&r->refs, cmd->ref);
-	struct receive_command **target;
+	struct receive_command *target;
 	struct ref ref;
 	int ret;
 
@@ -193,13 +179,14 @@ static int check_alias(struct receive *r, struct receive_command *cmd,
 	name = ref.target;
 	if (!strncmp(name, r->refs.prefix.data, r->refs.prefix.len))
 		name += r->refs.prefix.len;
-	target = bsearch(name, sorted, r->request.nr,
-			 sizeof(struct receive_command *), match_ref);
-	if (!target || *target == cmd)
+	ret = receive_request_find(&target, &r->request, name);
+	if (ret < 0)
+		return error_nomem(err);
+	if (!ret || target == cmd)
 		return 0;
-	if (!oid_equal(&cmd->old_oid, &(*target)->old_oid) ||
-	    !oid_equal(&cmd->new_oid, &(*target)->new_oid))
-		return refuse_pair(r, cmd, *target, err);
+	if (!oid_equal(&cmd->old_oid, &target->old_oid) ||
+	    !oid_equal(&cmd->new_oid, &target->new_oid))
+		return refuse_pair(r, cmd, target, err);
 	cmd->is_alias = true;
 	return 0;
 }
@@ -207,20 +194,10 @@ static int check_alias(struct receive *r, struct receive_command *cmd,
 int receive_check_aliases(struct receive *r, struct error *err)
 {
 	struct receive_request *req = &r->request;
-	struct receive_command **sorted;
 	int ret = 0;
 
-	if (!req->nr)
-		return 0;
-	sorted = mem_alloc(req->nr, sizeof(*sorted));
-	if (!sorted)
-		return error_nomem(err);
-	for (size_t i = 0; i < req->nr; i++)
-		sorted[i] = &req->commands[i];
-	qsort(sorted, req->nr, sizeof(struct receive_command *), by_ref);
 	for (size_t i = 0; !ret && i < req->nr; i++)
 		if (receive_is_live(&req->commands[i]))
-			ret = check_alias(r, &req->commands[i], sorted, err);
-	free(sorted);
+			ret = check_alias(r, &req->commands[i], err);
 	return ret;
 }

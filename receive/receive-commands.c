@@ -30,7 +30,9 @@ static void free_commands(struct receive_request *req)
 	for (size_t i = 0; i < req->nr; i++)
 		release_command(&req->commands[i]);
 	free(req->commands);
+	free(req->by_ref);
 	req->commands = NULL;
+	req->by_ref = NULL;
 	req->nr = req->alloc = 0;
 }
 
@@ -59,6 +61,48 @@ int receive_refuse_all(struct receive_request *req, const char *why)
 		if (receive_refuse(&req->commands[i], why) < 0)
 			return ERR_NOMEM;
 	return 0;
+}
+
+static int by_ref(const void *a, const void *b)
+{
+	const struct receive_command *const *x = a, *const *y = b;
+	int cmp = strcmp((*x)->ref, (*y)->ref);
+
+	return cmp ? cmp : (*x > *y) - (*x < *y);
+}
+
+static int sort_by_ref(struct receive_request *req)
+{
+	req->by_ref = mem_alloc(req->nr, sizeof(*req->by_ref));
+	if (!req->by_ref)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < req->nr; i++)
+		req->by_ref[i] = &req->commands[i];
+	qsort(req->by_ref, req->nr, sizeof(*req->by_ref), by_ref);
+	return 0;
+}
+
+int receive_request_find(struct receive_command **cmd,
+			 struct receive_request *req, const char *ref)
+{
+	size_t low = 0, high = req->nr;
+
+	if (!high)
+		return 0;
+	if (!req->by_ref && sort_by_ref(req) < 0)
+		return ERR_NOMEM;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (strcmp(req->by_ref[mid]->ref, ref) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == req->nr || strcmp(req->by_ref[low]->ref, ref) != 0)
+		return 0;
+	*cmd = req->by_ref[low];
+	return 1;
 }
 
 bool receive_request_only_deletes(const struct receive_request *req)

@@ -110,6 +110,11 @@ struct receive_request {
 	size_t commands_max;              /* limit of `nr` */
 	struct receive_command *commands; /* owned */
 	size_t nr, alloc;
+	/*
+	 * owned: pointers to all commands, sorted by the names of the refs, for
+	 * receive_request_find(); NULL: not made yet
+	 */
+	struct receive_command **by_ref;
 	/* shallow boundary of the client */
 	struct oidset shallow;
 	char **options; /* owned: push options */
@@ -174,6 +179,15 @@ int receive_refuse(struct receive_command *cmd, const char *why);
  * keep their reason. Returns 0 or ERR_NOMEM.
  */
 int receive_refuse_all(struct receive_request *req, const char *why);
+
+/*
+ * Find the first command on a ref. Call this function only after the last
+ * command was added. Returns 1 with *cmd set, 0 if there is no such command, or
+ * ERR_NOMEM. Cost: the first call sorts the commands, and each call is a binary
+ * search.
+ */
+int receive_request_find(struct receive_command **cmd,
+			 struct receive_request *req, const char *ref);
 
 /*
  * Returns true if all commands delete refs. In this case the client sends no

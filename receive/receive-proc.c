@@ -87,15 +87,6 @@ static bool is_for_hook(const struct receive_command *cmd)
 
 /* ---- reading the report */
 
-static struct receive_command *find(struct receive_request *req,
-				    const char *ref)
-{
-	for (size_t i = 0; i < req->nr; i++)
-		if (!strcmp(req->commands[i].ref, ref))
-			return &req->commands[i];
-	return NULL;
-}
-
 /*
  * Returns the rewrite (the ref update that the hook made instead of the
  * command) that an "option" line belongs to. The first "option" line after a
@@ -173,6 +164,7 @@ static int take_status(struct receive_proc_report *report, struct receive *r,
 	struct receive_command *cmd;
 	const char *wrong = NULL;
 	char quoted[PKTLINE_QUOTE_MAX], other[PKTLINE_QUOTE_MAX];
+	int found;
 
 	report->at = NULL;
 	pktline_quote(quoted, ref);
@@ -182,8 +174,10 @@ static int take_status(struct receive_proc_report *report, struct receive *r,
 				"ref '%s'\n",
 				pktline_quote(other, status), quoted);
 	}
-	cmd = find(&r->request, ref);
-	if (!cmd)
+	found = receive_request_find(&cmd, &r->request, ref);
+	if (found < 0)
+		return found;
+	if (!found)
 		wrong = "unknown";
 	else if (!takes_status(cmd))
 		wrong = "unexpected";
