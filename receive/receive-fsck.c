@@ -89,15 +89,23 @@ static int open_all(struct check *k, struct error *err)
 	return k->reader ? 0 : error_nomem(err);
 }
 
+/*
+ * Check an object, unless the object is a blob. Blobs can be larger than the
+ * memory, so no blob is read here. Returns 0 or a negative error code.
+ */
 static int check_one(struct check *k, const uint8_t *raw, struct error *err)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
+	enum object_type type;
 	struct oid oid;
 	int ret;
 
 	oid_from_raw(&oid, raw, k->r->repo->algo);
+	ret = odb_info(k->reader, &oid, &type, NULL, err);
+	if (ret < 0 || type == OBJ_BLOB)
+		return ret;
 	ret = odb_read(k->reader, &oid, &obj, err);
-	if (!ret && obj.type != OBJ_BLOB)
+	if (!ret)
 		ret = fsck_object(&k->fsck, &oid, obj.type, obj.data, obj.len,
 				  err);
 	odb_object_release(k->reader, &obj);

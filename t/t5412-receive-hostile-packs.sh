@@ -120,4 +120,17 @@ test_expect_success 'accepted: an object twice, a chain of 4,000 deltas' '
 	done
 '
 
+test_expect_success LIMIT 'checking a push does not read a large blob into memory' '
+	rm -rf big.git && stock init -q --bare big.git &&
+	dd if=/dev/zero bs=1M count=500 2>/dev/null |
+		stock -C big.git -c core.compression=1 hash-object -w --stdin >id &&
+	stock -C big.git -c core.bigFileThreshold=1m pack-objects -q --stdout \
+		<id >big.pack &&
+	push_pack good.git big $(cat id) receive.fsckObjects=true \
+		transfer.unpackLimit=1 &&
+	grep -a "unpack ok" unpack &&
+	test $(stock -C good.git rev-parse refs/tags/new) = $(cat id) &&
+	rm -rf big.git big.pack
+'
+
 test_done
