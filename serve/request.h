@@ -228,8 +228,8 @@ int filter_policy_check(const struct config *config,
  * code.
  *
  * Cost: one pass over the visible refs. If a commit is wanted that is not a
- * tip, a walk over commits is added. If another object is wanted that is not a
- * tip, the walk also lists all trees and blobs.
+ * tip, a walk over commits is added. The cost of another object that is not a
+ * tip is in wire/visible.h.
  */
 int wants_check(struct request *req, struct error *err);
 

@@ -128,8 +128,7 @@ int session_init(struct session *s, const struct serve_options *options,
 	return ret;
 }
 
-static int is_visible(struct session *s, const struct oid *oid,
-		      struct error *err)
+int session_sees(struct session *s, const struct oid *oid, struct error *err)
 {
 	const struct serve_options *options = s->options;
 	int ret = s->visible ? 0 : session_open_odb(s, err);
@@ -147,7 +146,7 @@ int session_knows(struct session *s, const struct oid *oid, struct error *err)
 	int ret;
 
 	if (s->config.is_limit)
-		return is_visible(s, oid, err);
+		return session_sees(s, oid, err);
 	ret = session_open_odb(s, err);
 	return ret < 0 ? ret : odb_has(s->odb, oid);
 }
@@ -157,7 +156,7 @@ int session_has(struct session *s, const struct oid *oid, struct error *err)
 	int ret;
 
 	if (s->config.is_limit)
-		return is_visible(s, oid, err);
+		return session_sees(s, oid, err);
 	ret = session_open_odb(s, err);
 	if (ret < 0 || odb_has(s->odb, oid))
 		return ret < 0 ? ret : 1;

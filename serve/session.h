@@ -100,6 +100,12 @@ int session_has(struct session *s, const struct oid *oid, struct error *err);
 int session_knows(struct session *s, const struct oid *oid, struct error *err);
 
 /*
+ * Returns 1 if refs reach an object, 0 if not, or a negative error code: the
+ * result of visible_has() for the refs of this session.
+ */
+int session_sees(struct session *s, const struct oid *oid, struct error *err);
+
+/*
  * Begin and end the trace summary of a request. If the request succeeded,
  * `error` is NULL.
  */

@@ -88,34 +88,30 @@ static int check_commits(struct request *req, const struct walk_tips *from,
 }
 
 /*
- * Returns 0 if the tips in *from reach all wanted trees, blobs and tags, or
- * ERR_PEER if not. Cost: the walk lists all objects that the tips reach.
+ * Returns 0 if refs reach all wanted trees, blobs and tags, or ERR_PEER if not.
+ * Cost: see wire/visible.h.
  */
-static int check_others(struct request *req, const struct walk_tips *from,
-			const struct walk_tips *wanted, struct error *err)
+static int check_others(struct request *req, const struct walk_tips *wanted,
+			struct error *err)
 {
-	static const struct walk_tips none = WALK_TIPS_INIT;
-	struct walk_options options = {.objects = true, .set_only = true};
-	struct walk_result result = WALK_RESULT_INIT;
-	struct walk *w = &req->s->walk;
-	struct bitset found = BITSET_INIT;
-	int ret = walk_enumerate(&result, w, from, &none, &options, err);
+	const struct walk_items *others = &wanted->others;
+	int ret = 1;
 
-	if (!ret && bitset_init(&found, objspace_end(&w->space)) < 0)
-		ret = error_nomem(err);
-	for (size_t i = 0; !ret && i < result.objects.nr; i++)
-		bitset_set(&found, result.objects.items[i].obj_pos);
-	for (size_t i = 0; !ret && i < wanted->others.nr; i++)
-		if (!bitset_test(&found, wanted->others.items[i].obj_pos))
-			ret = refuse(req, wanted->others.items[i].obj_pos, err);
-	bitset_release(&found);
-	walk_result_release(&result);
-	return ret;
+	for (size_t i = 0; ret > 0 && i < others->nr; i++) {
+		struct oid oid;
+
+		objspace_oid(&oid, &req->s->walk.space,
+			     others->items[i].obj_pos);
+		ret = session_sees(req->s, &oid, err);
+		if (!ret)
+			ret = refuse(req, others->items[i].obj_pos, err);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 /*
- * Check that refs reach the wants that no ref points to. One walk checks all of
- * them.
+ * Check that refs reach the wants that no ref points to. One walk checks all
+ * wanted commits.
  */
 static int check_reachable(struct request *req, const struct tips *tips,
 			   struct error *err)
@@ -136,7 +132,7 @@ static int check_reachable(struct request *req, const struct tips *tips,
 	if (ret == ERR_PEER)
 		ret = check_commits(req, &from, &wanted, true, err);
 	if (!ret && wanted.others.nr)
-		ret = check_others(req, &from, &wanted, err);
+		ret = check_others(req, &wanted, err);
 	walk_tips_release(&from);
 	walk_tips_release(&wanted);
 	return ret;
