@@ -50,8 +50,7 @@ size_t ref_pack_limit(uint64_t size);
 
 /*
  * Tells whether ref_pack() with `if_needed` would pack. Returns 1 if it would,
- * 0 if not (also if another process is packing tables), or a negative error
- * code.
+ * 0 if not, or a negative error code. Takes no lock.
  */
 int ref_pack_is_due(const struct repo *repo,
 		    const struct ref_pack_options *options, struct error *err);

@@ -25,14 +25,6 @@ int reftable_append_writer(struct reftable_append *a, uint64_t min_index,
 			   uint64_t max_index, struct error *err);
 
 /*
- * Chooses the tables of the stack to merge: the table with the index *from,
- * and all newer tables. If `top_len` is not 0, a further table of `top_len`
- * bytes counts as the newest table. Returns 0 or ERR_NOMEM.
- */
-int reftable_append_choose(const struct reftable_append *a, uint64_t top_len,
-			   size_t *from);
-
-/*
  * Completes the table and its temporary file. Returns 0 or a negative error
  * code.
  */

@@ -118,7 +118,7 @@ int reftable_compact_auto(const char *dir,
 
 /*
  * Returns 1 if reftable_compact_auto() would merge tables, 0 if not, or a
- * negative error code. Also returns 0 if another process has locked the list.
+ * negative error code. Only reads the stack, and takes no lock.
  */
 int reftable_compact_is_due(const char *dir,
 			    const struct reftable_append_options *options,

@@ -23,7 +23,7 @@ struct compaction {
 	 * ERR_DENIED. false: the compaction is automatic, so it merges nothing
 	 * and succeeds.
 	 */
-	bool patient;
+	bool must_merge;
 };
 
 size_t reftable_compact_from(const uint64_t *sizes, size_t nr, unsigned factor)
@@ -63,19 +63,24 @@ static uint64_t net_len(uint64_t len, enum hash_algo algo)
 	return len > gross ? len - gross : 0;
 }
 
-int reftable_append_choose(const struct reftable_append *a, uint64_t top_len,
-			   size_t *from)
+/*
+ * Chooses the tables of the stack to merge: the table with the index *from,
+ * and all newer tables. If `top_len` is not 0, a further table of `top_len`
+ * bytes counts as the newest table. Returns 0 or ERR_NOMEM.
+ */
+static int choose(const struct reftable_stack *stack,
+		  const struct reftable_append_options *options,
+		  uint64_t top_len, size_t *from)
 {
-	enum hash_algo algo = a->options.algo;
-	unsigned factor = a->options.factor ? a->options.factor
-					    : DEFAULT_FACTOR;
-	size_t nr = a->stack.nr;
+	enum hash_algo algo = options->algo;
+	unsigned factor = options->factor ? options->factor : DEFAULT_FACTOR;
+	size_t nr = stack->nr;
 	uint64_t *sizes = mem_alloc(nr + 1, sizeof(*sizes));
 
 	if (!sizes)
 		return ERR_NOMEM;
 	for (size_t i = 0; i < nr; i++)
-		sizes[i] = net_len(a->stack.tables[i]->map.len, algo);
+		sizes[i] = net_len(stack->tables[i]->map.len, algo);
 	if (top_len)
 		sizes[nr++] = net_len(top_len, algo);
 	*from = reftable_compact_from(sizes, nr, factor);
@@ -86,7 +91,7 @@ int reftable_append_choose(const struct reftable_append *a, uint64_t top_len,
 int reftable_append_is_full(const struct reftable_append *a)
 {
 	size_t from;
-	int ret = reftable_append_choose(a, a->len, &from);
+	int ret = choose(&a->stack, &a->options, a->len, &from);
 
 	/*
 	 * If the append has made no table (a->len is 0), nothing needs to be
@@ -113,7 +118,7 @@ static int lock_tables(struct compaction *c, struct error *err)
 			c->a.stack.tables[c->from + i]->name,
 			c->a.options.share, 0, &why);
 
-		if (ret == ERR_DENIED && !c->patient)
+		if (ret == ERR_DENIED && !c->must_merge)
 			return 0;
 		if (ret < 0 && err)
 			*err = why;
@@ -341,7 +346,7 @@ static int begin_auto(struct compaction *c, const char *dir,
 
 	if (ret < 0)
 		return ret;
-	ret = reftable_append_choose(&c->a, 0, &c->from);
+	ret = choose(&c->a.stack, &c->a.options, 0, &c->from);
 	c->nr = c->a.stack.nr - c->from;
 	if (ret < 0) {
 		error_nomem(err);
@@ -354,21 +359,23 @@ int reftable_compact_is_due(const char *dir,
 			    const struct reftable_append_options *options,
 			    struct error *err)
 {
-	struct compaction c = {.patient = false};
-	int ret = begin_auto(&c, dir, options, err);
+	struct reftable_stack stack;
+	size_t from;
+	int ret = reftable_stack_open(&stack, dir, options->algo, err);
 
-	if (!ret) {
-		ret = c.nr > 1;
-		release(&c);
-	}
-	return ret == ERR_DENIED ? 0 : ret;
+	if (ret < 0)
+		return ret;
+	ret = choose(&stack, options, 0, &from);
+	ret = ret < 0 ? error_nomem(err) : stack.nr - from > 1;
+	reftable_stack_release(&stack);
+	return ret;
 }
 
 int reftable_compact_auto(const char *dir,
 			  const struct reftable_append_options *options,
 			  struct error *err)
 {
-	struct compaction c = {.patient = false};
+	struct compaction c = {.must_merge = false};
 	int ret = begin_auto(&c, dir, options, err);
 
 	if (ret < 0)
@@ -383,7 +390,7 @@ int reftable_compact_all(const char *dir,
 			 const struct reftable_append_options *options,
 			 struct error *err)
 {
-	struct compaction c = {.patient = true};
+	struct compaction c = {.must_merge = true};
 	int ret = reftable_append_begin(&c.a, dir, options, err);
 
 	if (ret < 0)
