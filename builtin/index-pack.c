@@ -25,7 +25,6 @@
 #include "indexer/indexer.h"
 #include "repo/shallow.h"
 #include "sys/io.h"
-#include "sys/thread.h"
 
 static const char usage_text[] =
 	"git index-pack [-v] [-o <index-file>] [--keep | --keep=<msg>] "
@@ -35,8 +34,6 @@ static const char usage_text[] =
 	"[<pack-file>])";
 
 enum {
-	THREADS_MAX = 20,
-	CACHE_LIMIT_DEFAULT = 96 << 20,
 	NOT_SELF_CONTAINED = 1, /* exit code */
 };
 
@@ -236,18 +233,11 @@ static int choose_version(struct run *r)
 	return 0;
 }
 
-static int load_config(struct run *r, uint64_t *threads, uint64_t *cache_limit,
-		       bool *rev_index)
+static int load_config(struct run *r, bool *rev_index)
 {
-	const struct config *config = &r->repo->config;
-	int ret = config_u64(config, "pack.threads", threads, r->err);
+	int ret = config_bool(&r->repo->config, "pack.writereverseindex",
+			      rev_index, r->err);
 
-	if (ret >= 0)
-		ret = config_u64(config, "core.deltabasecachelimit",
-				 cache_limit, r->err);
-	if (ret >= 0)
-		ret = config_bool(config, "pack.writereverseindex", rev_index,
-				  r->err);
 	if (ret >= 0)
 		ret = repo_fsync_method(r->repo, REPO_FSYNC_PACK,
 					&r->files.fsync_pack, r->err);
@@ -259,14 +249,14 @@ static int load_config(struct run *r, uint64_t *threads, uint64_t *cache_limit,
 
 static int load_options(struct run *r)
 {
-	uint64_t threads = 0, cache_limit = CACHE_LIMIT_DEFAULT;
 	const struct progress_out *out = NULL;
 	bool rev_index = true;
-	int ret = 0;
+	int ret = pack_indexer_config_load(
+		&r->config, r->repo ? &r->repo->config : NULL, r->err);
 
 	r->files.fsync_pack = r->files.fsync_metadata = SYS_FSYNC_FSYNC;
-	if (r->repo)
-		ret = load_config(r, &threads, &cache_limit, &rev_index);
+	if (!ret && r->repo)
+		ret = load_config(r, &rev_index);
 	if (!ret)
 		ret = choose_version(r);
 	if (!ret)
@@ -274,26 +264,19 @@ static int load_options(struct run *r)
 	if (ret < 0)
 		return ret;
 	if (r->a.threads != UINT64_MAX)
-		threads = r->a.threads;
-	if (!threads)
-		threads = sys_cpu_nr();
+		r->config.threads = pack_indexer_threads(r->a.threads);
 	if (r->a.rev_index < 0)
 		r->a.rev_index = rev_index;
 	if (r->a.verbose || r->a.resolve_progress)
 		out = output_progress(&r->out, PROGRESS_ON);
-	r->config = (struct pack_indexer_config){
-		.algo = r->algo,
-		.share = r->repo ? r->repo->share : 0,
-		.threads = threads < THREADS_MAX ? (unsigned)threads
-						 : THREADS_MAX,
-		.max_len = r->a.max_input,
-		.cache_limit = cache_limit,
-		.parse_title = r->a.title        ? r->a.title
-			       : r->a.from_stdin ? "Receiving objects"
-						 : "Indexing objects",
-		.parse_progress = r->a.verbose ? out : NULL,
-		.resolve_progress = out,
-	};
+	r->config.algo = r->algo;
+	r->config.share = r->repo ? r->repo->share : 0;
+	r->config.max_len = r->a.max_input;
+	r->config.parse_title = r->a.title        ? r->a.title
+				: r->a.from_stdin ? "Receiving objects"
+						  : "Indexing objects";
+	r->config.parse_progress = r->a.verbose ? out : NULL;
+	r->config.resolve_progress = out;
 	return 0;
 }
 

@@ -27,8 +27,6 @@
 static const char usage_text[] = "git unpack-objects [-n] [-q] [-r] [--strict]";
 
 enum {
-	/* maximum size of the cache of delta bases, in bytes */
-	CACHE_LIMIT = 96 << 20,
 	/* default of core.bigFileThreshold */
 	BIG_FILE_DEFAULT = 512 << 20,
 	/* exit code of the command if an object is damaged */
@@ -171,7 +169,7 @@ static int prepare(struct run *r)
 		.algo = r->repo->algo,
 		.threads = 1,
 		.max_len = r->a.max_input,
-		.cache_limit = CACHE_LIMIT,
+		.cache_limit = PACK_INDEXER_CACHE_LIMIT,
 		.parse_title = "Unpacking objects",
 		.parse_progress = output_progress(
 			&r->out,

@@ -14,6 +14,34 @@
 #include "sys/cleanup.h"
 #include "sys/dirlock.h"
 #include "sys/io.h"
+#include "sys/thread.h"
+
+#define THREADS_MAX 20
+
+unsigned pack_indexer_threads(uint64_t wanted)
+{
+	if (!wanted)
+		wanted = sys_cpu_nr();
+	return wanted < THREADS_MAX ? (unsigned)wanted : THREADS_MAX;
+}
+
+int pack_indexer_config_load(struct pack_indexer_config *c,
+			     const struct config *config, struct error *err)
+{
+	uint64_t threads = 0, cache_limit = PACK_INDEXER_CACHE_LIMIT;
+	int ret = 0;
+
+	if (config)
+		ret = config_u64(config, "pack.threads", &threads, err);
+	if (config && ret >= 0)
+		ret = config_u64(config, "core.deltabasecachelimit",
+				 &cache_limit, err);
+	if (ret < 0)
+		return ret;
+	c->threads = pack_indexer_threads(threads);
+	c->cache_limit = cache_limit;
+	return 0;
+}
 
 struct pack_indexer *pack_indexer_new(const struct pack_indexer_config *config)
 {

@@ -29,6 +29,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "config/config.h"
 #include "object/oid.h"
 #include "object/type.h"
 #include "pack/idx.h"
@@ -156,6 +157,23 @@ struct pack_indexer_config {
 	const struct progress_out *resolve_progress; /* borrowed, or NULL */
 	struct pack_indexer_hooks hooks;
 };
+
+/* The default of core.deltaBaseCacheLimit, in bytes. */
+#define PACK_INDEXER_CACHE_LIMIT ((size_t)96 << 20)
+
+/*
+ * Returns the number of threads to use if `wanted` threads are configured; 0:
+ * one per processor. The result is at most 20, as in stock Git.
+ */
+unsigned pack_indexer_threads(uint64_t wanted);
+
+/*
+ * Sets c->threads from pack.threads, and c->cache_limit from
+ * core.deltaBaseCacheLimit. `config` may be NULL: both get their defaults.
+ * Returns 0, or ERR_INVALID for a bad value.
+ */
+int pack_indexer_config_load(struct pack_indexer_config *c,
+			     const struct config *config, struct error *err);
 
 /*
  * An indexer of one pack. One thread calls its functions; the indexer starts

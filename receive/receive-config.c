@@ -109,8 +109,6 @@ static int load_numbers(struct receive_config *c, const struct config *config,
 		ret = config_u64(config, "gitreach.maxpushinflate",
 				 &c->max_work, err);
 	if (ret >= 0)
-		ret = config_u64(config, "pack.threads", &c->threads, err);
-	if (ret >= 0)
 		ret = config_u64(config, "receive.certnonceslop",
 				 &c->cert_nonce_slop, err);
 	return ret < 0 ? ret : 0;

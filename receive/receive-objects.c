@@ -11,12 +11,6 @@
 #include "sys/process.h"
 #include "sys/thread.h"
 
-enum {
-	THREADS_MAX = 20,
-	/* maximum bytes of cached delta bases, for each thread */
-	CACHE_LIMIT = 96 << 20,
-};
-
 static ssize_t read_pack(void *ctx, void *bytes, size_t len, struct error *err)
 {
 	struct receive *r = ctx;
@@ -136,7 +130,7 @@ static int take_apart(struct receive_objects *o, struct receive *r,
 	struct unpack_options options = {
 		.has = is_known,
 		.ctx = o,
-		.piecewise_above = CACHE_LIMIT,
+		.piecewise_above = PACK_INDEXER_CACHE_LIMIT,
 	};
 	struct buf dir = BUF_INIT;
 	struct loose_writer w;
@@ -151,21 +145,10 @@ static int take_apart(struct receive_objects *o, struct receive *r,
 	return ret;
 }
 
-/*
- * Callbacks for indexing a pack if clients may know only of reachable objects
- * (is_limit): a delta base that the client is not allowed to know of counts as
- * missing.
- */
-struct seen_only {
-	/* the callbacks without the restriction to reachable objects */
-	struct pack_indexer_hooks all;
-	struct receive *r; /* borrowed */
-};
-
 static int seen_has(void *ctx, unsigned thread_nr, const struct oid *oid,
 		    struct error *err)
 {
-	struct seen_only *s = ctx;
+	struct receive_seen_only *s = ctx;
 
 	return s->all.has(s->all.ctx, thread_nr, oid, err);
 }
@@ -174,7 +157,7 @@ static int seen_compare(void *ctx, unsigned thread_nr, const struct oid *oid,
 			enum object_type type, const void *data, size_t len,
 			struct error *err)
 {
-	struct seen_only *s = ctx;
+	struct receive_seen_only *s = ctx;
 
 	return s->all.compare(s->all.ctx, thread_nr, oid, type, data, len, err);
 }
@@ -186,17 +169,17 @@ static int seen_compare(void *ctx, unsigned thread_nr, const struct oid *oid,
 static int seen_base(void *ctx, const struct oid *oid, enum object_type *type,
 		     void **data, size_t *len, struct error *err)
 {
-	struct seen_only *s = ctx;
+	struct receive_seen_only *s = ctx;
 	int ret = receive_sees(s->r, oid, err);
 
 	return ret <= 0 ? ret
 			: s->all.base(s->all.ctx, oid, type, data, len, err);
 }
 
-static void limit_hooks(struct pack_indexer_hooks *hooks, struct seen_only *s,
-			struct receive *r)
+static void limit_hooks(struct pack_indexer_hooks *hooks,
+			struct receive_seen_only *s, struct receive *r)
 {
-	*s = (struct seen_only){*hooks, r};
+	*s = (struct receive_seen_only){*hooks, r};
 	*hooks = (struct pack_indexer_hooks){
 		.base = seen_base,
 		.has = seen_has,
@@ -208,32 +191,30 @@ static void limit_hooks(struct pack_indexer_hooks *hooks, struct seen_only *s,
 static int index_pack(struct receive_objects *o, struct receive *r,
 		      struct error *err)
 {
-	uint64_t threads = r->config.threads ? r->config.threads : sys_cpu_nr();
-	struct progress_out out = sideband_progress(&r->peer.band);
 	bool shows = receive_peer_has_band(&r->peer) && !r->request.quiet &&
 		     !r->options->quiet;
 	struct pack_indexer_config config = {
 		.algo = r->repo->algo,
 		.share = r->repo->share,
-		.threads = threads < THREADS_MAX ? (unsigned)threads
-						 : THREADS_MAX,
 		.max_len = r->config.max_len,
 		.max_work = r->config.max_work,
 		.max_work_name = "gitreach.maxPushInflate",
-		.cache_limit = CACHE_LIMIT,
-		.resolve_progress = shows ? &out : NULL,
+		.resolve_progress = shows ? &o->progress : NULL,
 	};
 	const struct pack_source source = {.read = read_pack, .ctx = r};
 	struct sys_ticker *ticker = NULL;
-	struct seen_only seen;
 	struct buf dir = BUF_INIT;
-	int ret = known_objects_open(&o->known, r->repo, config.threads, err);
+	int ret = pack_indexer_config_load(&config, &r->repo->config, err);
 
+	if (!ret)
+		ret = known_objects_open(&o->known, r->repo, config.threads,
+					 err);
 	if (ret < 0)
 		return ret;
+	o->progress = sideband_progress(&r->peer.band);
 	config.hooks = known_objects_hooks(o->known);
 	if (r->is_limit)
-		limit_hooks(&config.hooks, &seen, r);
+		limit_hooks(&config.hooks, &o->seen, r);
 	o->ix = pack_indexer_new(&config);
 	if (!o->ix || buf_printf(&dir, "%s/pack", r->quarantine.dir.path) < 0)
 		ret = error_nomem(err);

@@ -14,11 +14,28 @@
 #include "indexer/indexer.h"
 #include "receive/receive.h"
 
-/* The objects of a push. */
+/*
+ * Callbacks for indexing a pack if clients may know only of reachable objects
+ * (is_limit): a delta base that the client is not allowed to know of counts as
+ * missing.
+ */
+struct receive_seen_only {
+	/* the callbacks without the restriction to reachable objects */
+	struct pack_indexer_hooks all;
+	struct receive *r; /* borrowed */
+};
+
+/*
+ * The objects of a push. The address of this struct must not change, because
+ * the indexer has pointers into it.
+ */
 struct receive_objects {
 	/* owned: the objects that existed before the push */
 	struct known_objects *known;
 	struct pack_indexer *ix; /* owned */
+	/* the callbacks and the progress meter that `ix` uses */
+	struct receive_seen_only seen;
+	struct progress_out progress;
 	struct pack_indexer_result result;
 };
 

@@ -102,8 +102,6 @@ struct receive_config {
 	size_t commands_max;
 	/* seconds between keep-alives (receive.keepAlive); 0: never */
 	uint64_t keep_alive;
-	/* number of threads (pack.threads); 0: one per processor */
-	uint64_t threads;
 	/*
 	 * receive.certNonceSeed, borrowed from the configuration; NULL: not set
 	 */

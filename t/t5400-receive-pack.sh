@@ -524,4 +524,26 @@ test_expect_success 'a repository with a work tree keeps reflogs' '
 	test_line_count 1 log
 '
 
+test_expect_success 'settings of index-pack count if a pack is sent' '
+	rm -rf server.git && stock clone -q --bare client.git server.git &&
+	tip=$(stock -C server.git rev-parse main) &&
+	new=$(stock -C client.git commit-tree -p main -m new "main^{tree}") &&
+	echo "$new" | stock -C client.git pack-objects -q --stdout >new.pack &&
+	raw="$ZERO $new refs/heads/new" &&
+	{
+		printf "%04x%s\\0report-status" $((${#raw} + 18)) "$raw" &&
+		printf 0000 && cat new.pack
+	} >in &&
+	for key in core.deltaBaseCacheLimit pack.threads
+	do
+		"$GIT" -c $key=x receive-pack --advertise-refs server.git >out &&
+		"$GIT" -c $key=x receive-pack server.git <in >out 2>err &&
+		grep -a "unpack bad numeric config value .x." out &&
+		test_must_fail stock -C server.git rev-parse -q --verify new ||
+		return 1
+	done &&
+	"$GIT" -c core.deltaBaseCacheLimit=1 receive-pack server.git <in >out &&
+	grep -a "unpack ok" out
+'
+
 test_done
