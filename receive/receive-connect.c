@@ -389,14 +389,16 @@ static int refuse(struct check *k)
  */
 static int test_visible(struct check *k)
 {
-	int ret = 1;
+	int ret = 0;
 
-	for (size_t i = 0; ret > 0 && i < k->frontier.nr; i++) {
+	for (size_t i = 0; !ret && i < k->frontier.nr; i++) {
 		ret = is_there(k, &k->frontier.oids[i]);
+		if (!ret)
+			return refuse(k);
 		if (ret > 0)
-			ret = add_have(k, &k->frontier.oids[i]) ? ERR_NOMEM : 1;
+			ret = add_have(k, &k->frontier.oids[i]);
 	}
-	return ret > 0 ? 0 : ret ? ret : refuse(k);
+	return ret;
 }
 
 static int test_frontier(struct check *k)
