@@ -32,12 +32,6 @@
 static const char usage[] = "gitreachd [--config=<file>] [--check-config] "
 			    "[--<key>=<value>...]";
 
-/*
- * Size of the table of settings: the maximum number of keys, plus one for the
- * entry that ends the table.
- */
-#define KEYS_MAX 64
-
 /* A setting that is given as an option of the command line. */
 struct word {
 	const struct daemon_key *key;
@@ -85,8 +79,8 @@ static void fill_option(struct option *o, struct taker *taker)
  */
 static int parse(struct arguments *a, int argc, const char **argv)
 {
-	struct taker takers[KEYS_MAX];
-	struct option options[KEYS_MAX + 2] = {
+	struct taker takers[DAEMON_KEYS_MAX];
+	struct option options[DAEMON_KEYS_MAX + 2] = {
 		OPTION_ROW_STRING(
 			0, "config", &a->config, "<file>",
 			"read this configuration file instead of " CONFIG_FILE),

@@ -57,7 +57,6 @@ static int add_tips(struct rev_list_run *r, struct walk_tips *tips,
 	for (size_t i = 0; i < list->nr; i++) {
 		size_t before = tips->others.nr;
 		int ret = add_tip(r, tips, &list->items[i].oid);
-		const char **grown;
 
 		if (ret == ERR_MISSING || ret == ERR_CORRUPT)
 			ret = miss_tip(r, tips, &list->items[i].oid, ret);
@@ -65,13 +64,11 @@ static int add_tips(struct rev_list_run *r, struct walk_tips *tips,
 			return ret;
 		if (!with_paths || tips->others.nr == before)
 			continue;
-		grown = realloc(r->want_paths,
-				tips->others.nr * sizeof(*grown));
-		if (!grown)
+		if (mem_grow(&r->want_paths, &r->want_path_alloc,
+			     tips->others.nr, sizeof(*r->want_paths)) < 0)
 			return error_nomem(r->err);
-		r->want_paths = grown;
 		for (size_t k = before; k < tips->others.nr; k++)
-			grown[k] = list->items[i].path;
+			r->want_paths[k] = list->items[i].path;
 	}
 	return 0;
 }

@@ -127,6 +127,7 @@ struct rev_list_run {
 	 * wants.others[i] was named.
 	 */
 	const char **want_paths;
+	size_t want_path_alloc;
 	/*
 	 * Indexed by obj_pos: the objects to which the filter does not apply.
 	 */

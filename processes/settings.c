@@ -124,6 +124,9 @@ const struct daemon_key daemon_settings_keys[] = {
 	{NULL, DAEMON_TEXT, 0, 0, NULL, NULL},
 };
 
+_Static_assert(ARRAY_NR(daemon_settings_keys) <= DAEMON_KEYS_MAX,
+	       "arrays for all keys are too short");
+
 void daemon_settings_init(struct daemon_settings *s)
 {
 	*s = (struct daemon_settings){

@@ -111,6 +111,12 @@ struct daemon_key {
 	const char *help; /* one line for the usage */
 };
 
+/*
+ * Maximum length of the table of settings, with the entry without a name that
+ * ends the table.
+ */
+#define DAEMON_KEYS_MAX 64
+
 extern const struct daemon_key daemon_settings_keys[];
 
 /* Receives error messages, one line each. */
