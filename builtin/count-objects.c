@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
+#include "base/strlist.h"
 #include "builtin/output.h"
 #include "builtin/options.h"
 #include "builtin/store.h"
@@ -51,50 +51,31 @@ static bool is_hex(const char *s)
 	return !s[strspn(s, "0123456789abcdef")];
 }
 
-/* The names of the files in a directory, sorted. */
-struct names {
-	char **names; /* owned */
-	size_t nr, alloc;
-};
-
 static int collect(void *ctx, const char *name)
 {
-	struct names *names = ctx;
-
-	if (mem_grow(&names->names, &names->alloc, names->nr + 1,
-		     sizeof(*names->names)) < 0)
-		return ERR_NOMEM;
-	names->names[names->nr] = mem_strdup(name);
-	return names->names[names->nr++] ? 0 : ERR_NOMEM;
+	return strlist_add(ctx, name);
 }
 
-static void names_release(struct names *names)
-{
-	while (names->nr)
-		free(names->names[--names->nr]);
-	free(names->names);
-}
-
-static int list(struct names *names, const char *dir)
+/* Set *names to the sorted names of the files in a directory. */
+static int list(struct strlist *names, const char *dir)
 {
 	struct error err = ERROR_INIT;
 	int ret = sys_dir_each(dir, collect, names, &err);
 
-	if (names->nr)
-		sort_strings(names->names, names->nr);
+	strlist_sort(names);
 	if (ret == ERR_MISSING)
 		return 0;
 	return ret < 0 ? builtin_fail(&err) : 0;
 }
 
-static bool has(const struct names *names, const char *base, size_t base_len,
+static bool has(const struct strlist *names, const char *base, size_t base_len,
 		const char *ext)
 {
 	size_t i;
 
 	for (i = 0; i < names->nr; i++)
-		if (!strncmp(names->names[i], base, base_len) &&
-		    !strcmp(names->names[i] + base_len, ext))
+		if (!strncmp(names->items[i], base, base_len) &&
+		    !strcmp(names->items[i] + base_len, ext))
 			return true;
 	return false;
 }
@@ -119,7 +100,7 @@ static bool is_midx_file(const char *name)
  * Returns a text that says what is wrong with a file of the pack directory, or
  * NULL if nothing is wrong.
  */
-static const char *problem_of(const struct names *names, const char *name)
+static const char *problem_of(const struct strlist *names, const char *name)
 {
 	static const char *const known[] = {
 		".pack",   ".idx",      ".rev",    ".keep",
@@ -148,7 +129,7 @@ static const char *problem_of(const struct names *names, const char *name)
 
 static int judge_packs(struct count *c)
 {
-	struct names names = {NULL, 0, 0};
+	struct strlist names = STRLIST_INIT;
 	struct buf path = BUF_INIT;
 	size_t i, dir_len;
 	int ret;
@@ -158,17 +139,17 @@ static int judge_packs(struct count *c)
 	dir_len = path.len;
 	ret = list(&names, path.data);
 	for (i = 0; !ret && i < names.nr; i++) {
-		const char *why = problem_of(&names, names.names[i]);
+		const char *why = problem_of(&names, names.items[i]);
 
 		if (!why)
 			continue;
 		buf_set_len(&path, dir_len);
-		if (buf_printf(&path, "/%s", names.names[i]) < 0)
+		if (buf_printf(&path, "/%s", names.items[i]) < 0)
 			ret = builtin_die("out of memory");
 		else
 			report(c, why, path.data);
 	}
-	names_release(&names);
+	strlist_release(&names);
 	buf_release(&path);
 	return ret;
 }
@@ -213,7 +194,7 @@ static void judge_loose(struct count *c, const char *first, const char *name,
 
 static int count_loose_dir(struct count *c, unsigned first)
 {
-	struct names names = {NULL, 0, 0};
+	struct strlist names = STRLIST_INIT;
 	struct buf path = BUF_INIT;
 	char hex[3];
 	size_t i, dir_len;
@@ -226,12 +207,12 @@ static int count_loose_dir(struct count *c, unsigned first)
 	ret = list(&names, path.data);
 	for (i = 0; !ret && i < names.nr; i++) {
 		buf_set_len(&path, dir_len);
-		if (buf_printf(&path, "/%s", names.names[i]) < 0)
+		if (buf_printf(&path, "/%s", names.items[i]) < 0)
 			ret = builtin_die("out of memory");
 		else
-			judge_loose(c, hex, names.names[i], path.data);
+			judge_loose(c, hex, names.items[i], path.data);
 	}
-	names_release(&names);
+	strlist_release(&names);
 	buf_release(&path);
 	return ret;
 }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
+#include "base/strlist.h"
 #include "builtin/for-each-ref.h"
 #include "builtin/input.h"
 #include "builtin/options.h"
@@ -271,7 +271,7 @@ static int print_sorted(struct for_each_ref *f)
  * below the fixed prefixes of the patterns. A prefix that starts with another
  * prefix is skipped.
  */
-static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
+static int visit_prefixes(struct for_each_ref *f, struct strlist *prefixes)
 {
 	struct error warning = ERROR_INIT;
 	const char *last = NULL;
@@ -281,11 +281,11 @@ static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
 	if (f->include_roots)
 		ret = refs_each_root(f->store.refs, visit, f, &warning,
 				     &f->err);
-	sort_strings(prefixes, nr);
-	for (i = 0; !ret && i < nr; i++) {
-		if (last && !strncmp(prefixes[i], last, strlen(last)))
+	strlist_sort(prefixes);
+	for (i = 0; !ret && i < prefixes->nr; i++) {
+		if (last && !strncmp(prefixes->items[i], last, strlen(last)))
 			continue;
-		last = prefixes[i];
+		last = prefixes->items[i];
 		ret = refs_each_from(f->store.refs, last, f->start_after, visit,
 				     warn_of_flaw, f, &f->err);
 	}
@@ -296,28 +296,19 @@ static int visit_prefixes(struct for_each_ref *f, char **prefixes, size_t nr)
 
 static int visit_all(struct for_each_ref *f)
 {
-	char **prefixes = NULL;
-	size_t nr = 0, alloc = 0;
+	struct strlist prefixes = STRLIST_INIT;
 	const char *everything[] = {"", NULL};
 	const char **p = f->filter.patterns;
 	int ret = 0;
 
 	if (!*p || f->filter.ignore_case)
 		p = everything;
-	for (; !ret && *p; p++) {
-		if (mem_grow(&prefixes, &alloc, nr + 1, sizeof(*prefixes)) < 0)
+	for (; !ret && *p; p++)
+		if (strlist_add_len(&prefixes, *p, strcspn(*p, "*?[\\")) < 0)
 			ret = error_nomem(&f->err);
-		if (ret)
-			break;
-		prefixes[nr] = mem_strndup(*p, strcspn(*p, "*?[\\"));
-		if (!prefixes[nr++])
-			ret = error_nomem(&f->err);
-	}
 	if (!ret)
-		ret = visit_prefixes(f, prefixes, nr);
-	while (nr)
-		free(prefixes[--nr]);
-	free(prefixes);
+		ret = visit_prefixes(f, &prefixes);
+	strlist_release(&prefixes);
 	return ret;
 }
 

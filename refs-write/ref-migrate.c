@@ -16,9 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/strlist.h"
 #include "refs-write/ref-migrate.h"
-#include "refs/reflog-backend.h"
 #include "reftable/stack.h"
 #include "repo/worktree.h"
 #include "sys/io.h"
@@ -67,14 +66,7 @@ static char *join(struct migration *m, const char *dir, const char *name)
  */
 static int add_name(void *ctx, const char *name)
 {
-	return reflog_names_add(ctx, name, NULL);
-}
-
-static void names_release(struct reflog_names *names)
-{
-	for (size_t i = 0; i < names->nr; i++)
-		free(names->names[i]);
-	free(names->names);
+	return strlist_add(ctx, name);
 }
 
 /*
@@ -84,7 +76,7 @@ static void names_release(struct reflog_names *names)
 static int each_name(struct migration *m, const char *dir,
 		     int (*fn)(struct migration *m, const char *name))
 {
-	struct reflog_names names = {0};
+	struct strlist names = STRLIST_INIT;
 	struct error io = ERROR_INIT;
 	int ret = sys_dir_each(dir, add_name, &names, &io);
 
@@ -95,8 +87,8 @@ static int each_name(struct migration *m, const char *dir,
 	else if (ret && m->err)
 		*m->err = io;
 	for (size_t i = 0; !ret && i < names.nr; i++)
-		ret = fn(m, names.names[i]);
-	names_release(&names);
+		ret = fn(m, names.items[i]);
+	strlist_release(&names);
 	return ret;
 }
 

@@ -7,6 +7,7 @@
 #ifndef REFS_REFLOG_BACKEND_H
 #define REFS_REFLOG_BACKEND_H
 
+#include "base/strlist.h"
 #include "refs/reflog.h"
 
 /*
@@ -15,23 +16,13 @@
  */
 int reflog_split(struct reflog *log, enum hash_algo algo, struct error *err);
 
-/* Names of refs that have a reflog, in any order. */
-struct reflog_names {
-	char **names; /* owned array of owned strings */
-	size_t nr, alloc;
-};
-
-/* Appends a copy of `name`. Returns 0 or ERR_NOMEM. */
-int reflog_names_add(struct reflog_names *l, const char *name,
-		     struct error *err);
-
 /* For each function, see the function of the same name in reflog.h. */
 struct reflog_backend {
 	bool (*exists)(const struct repo *repo, const char *name);
 	int (*read)(struct reflog *log, const struct repo *repo,
 		    const char *name, struct error *err);
-	/* Appends the names of refs that have a reflog to *names. */
-	int (*list)(struct reflog_names *names, const struct repo *repo,
+	/* Appends the names of refs that have a reflog to *names, unsorted. */
+	int (*list)(struct strlist *names, const struct repo *repo,
 		    bool all_worktrees, struct error *err);
 	int (*edit)(const struct repo *repo, const char *name,
 		    const struct reflog_edit *how, struct error *err);
@@ -43,7 +34,7 @@ extern const struct reflog_backend reflog_files_backend;
 extern const struct reflog_backend reflog_reftable_backend;
 
 /* Function of reflog_files_backend that is defined in reflog-list.c. */
-int reflog_files_list(struct reflog_names *names, const struct repo *repo,
+int reflog_files_list(struct strlist *names, const struct repo *repo,
 		      bool all_worktrees, struct error *err);
 
 #endif

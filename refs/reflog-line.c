@@ -95,12 +95,3 @@ int reflog_split(struct reflog *log, enum hash_algo algo, struct error *err)
 	}
 	return 0;
 }
-
-int reflog_names_add(struct reflog_names *l, const char *name,
-		     struct error *err)
-{
-	if (mem_grow(&l->names, &l->alloc, l->nr + 1, sizeof(*l->names)) < 0)
-		return error_nomem(err);
-	l->names[l->nr] = mem_strdup(name);
-	return l->names[l->nr++] ? 0 : error_nomem(err);
-}

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The files backend: lists the refs that have a reflog. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/buf.h"
 #include "object/refs-name.h"
 #include "refs/reflog-backend.h"
 #include "refs/refs-loose.h"
@@ -22,7 +21,7 @@ struct lister {
 	bool private_only;
 	/* list only names of refs that all work trees share */
 	bool shared_only;
-	struct reflog_names *names; /* borrowed */
+	struct strlist *names; /* borrowed */
 	struct error *err;
 };
 
@@ -42,7 +41,8 @@ static int found(struct lister *l)
 	 */
 	if (len > 5 && !strcmp(l->name.data + len - 5, ".lock"))
 		return 0;
-	return reflog_names_add(l->names, l->name.data, l->err);
+	return strlist_add(l->names, l->name.data) < 0 ? error_nomem(l->err)
+						       : 0;
 }
 
 static int walk(struct lister *l);
@@ -132,7 +132,7 @@ static int list(struct lister *l, bool all_worktrees)
 	return ret;
 }
 
-int reflog_files_list(struct reflog_names *names, const struct repo *repo,
+int reflog_files_list(struct strlist *names, const struct repo *repo,
 		      bool all_worktrees, struct error *err)
 {
 	struct lister l = {

@@ -187,7 +187,7 @@ static bool log_exists(const struct repo *repo, const char *name)
 
 /* The context of listing the reflogs in a stack of tables. */
 struct lister {
-	struct reflog_names *names;
+	struct strlist *names;
 	const struct repo *repo;
 	const char *prefix; /* "worktrees/<id>/" or "" */
 	bool private_only, shared_only;
@@ -202,10 +202,9 @@ static int add_name(struct lister *l, const char *name)
 
 	if ((l->private_only && !is_private) || (l->shared_only && is_private))
 		return 0;
-	if (buf_printf(&full, "%s%s", l->prefix, name) < 0)
+	if (buf_printf(&full, "%s%s", l->prefix, name) < 0 ||
+	    strlist_add(l->names, full.data) < 0)
 		ret = error_nomem(l->err);
-	else
-		ret = reflog_names_add(l->names, full.data, l->err);
 	buf_release(&full);
 	return ret;
 }
@@ -277,7 +276,7 @@ static int list_worktree(void *ctx, const char *id, const char *git_dir)
 	return ret;
 }
 
-static int list_names(struct reflog_names *names, const struct repo *repo,
+static int list_names(struct strlist *names, const struct repo *repo,
 		      bool all_worktrees, struct error *err)
 {
 	bool is_linked = strcmp(repo_refs_dir(repo),

@@ -3,9 +3,6 @@
  * Reads, lists and edits reflogs: calls the functions for the repository's kind
  * of storage (reflog-backend.h).
  */
-#include <stdlib.h>
-
-#include "base/sort.h"
 #include "refs/reflog-backend.h"
 
 static const struct reflog_backend *backend_of(const struct repo *repo)
@@ -30,16 +27,13 @@ int reflog_each(const struct repo *repo, bool all_worktrees,
 		int (*fn)(void *ctx, const char *name), void *ctx,
 		struct error *err)
 {
-	struct reflog_names l = {NULL, 0, 0};
-	int ret = backend_of(repo)->list(&l, repo, all_worktrees, err);
+	struct strlist names = STRLIST_INIT;
+	int ret = backend_of(repo)->list(&names, repo, all_worktrees, err);
 
-	if (!ret && l.nr)
-		sort_strings(l.names, l.nr);
-	for (size_t i = 0; i < l.nr && !ret; i++)
-		ret = fn(ctx, l.names[i]);
-	while (l.nr)
-		free(l.names[--l.nr]);
-	free(l.names);
+	strlist_sort(&names);
+	for (size_t i = 0; i < names.nr && !ret; i++)
+		ret = fn(ctx, names.items[i]);
+	strlist_release(&names);
 	return ret;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/affix.h"
 #include "base/mem.h"
+#include "base/strlist.h"
 #include "refs/refs-cache.h"
 #include "refs/refs-loose.h"
 #include "refs/refs.h"
@@ -200,34 +201,13 @@ struct lister {
 	struct error *err;
 };
 
-/* The names in one directory, which are listed before any file is opened. */
-struct names {
-	char **names;
-	size_t nr, alloc;
-};
-
 static int collect_name(void *ctx, const char *name)
 {
-	struct names *names = ctx;
 	size_t len = strlen(name);
 
 	if (name[0] == '.' || (len >= 5 && !strcmp(name + len - 5, ".lock")))
 		return 0;
-	if (mem_grow(&names->names, &names->alloc, names->nr + 1,
-		     sizeof(*names->names)) < 0)
-		return ERR_NOMEM;
-	names->names[names->nr] = mem_strdup(name);
-	if (!names->names[names->nr])
-		return ERR_NOMEM;
-	names->nr++;
-	return 0;
-}
-
-static void names_release(struct names *names)
-{
-	while (names->nr)
-		free(names->names[--names->nr]);
-	free(names->names);
+	return strlist_add(ctx, name);
 }
 
 /*
@@ -297,7 +277,7 @@ static int list_per_worktree(struct lister *l)
 }
 
 static int list_names(struct lister *l, const char *dir,
-		      const struct names *names)
+		      const struct strlist *names)
 {
 	struct buf name = BUF_INIT;
 	size_t i;
@@ -305,7 +285,7 @@ static int list_names(struct lister *l, const char *dir,
 
 	for (i = 0; !ret && i < names->nr; i++) {
 		buf_reset(&name);
-		if (buf_printf(&name, "%s%s/", dir, names->names[i]) < 0) {
+		if (buf_printf(&name, "%s%s/", dir, names->items[i]) < 0) {
 			ret = error_nomem(l->err);
 			break;
 		}
@@ -325,7 +305,8 @@ static int list_names(struct lister *l, const char *dir,
  */
 static int list_dir(struct lister *l, const char *dir)
 {
-	struct names names = {NULL, 0, 0};
+	/* All names are listed before a file is opened. */
+	struct strlist names = STRLIST_INIT;
 	struct error io = ERROR_INIT;
 	struct buf path = BUF_INIT;
 	int ret = refs_loose_path(&path, l->repo, dir);
@@ -346,7 +327,7 @@ static int list_dir(struct lister *l, const char *dir)
 	if (!ret && !strcmp(dir, "refs/"))
 		ret = list_per_worktree(l);
 out:
-	names_release(&names);
+	strlist_release(&names);
 	buf_release(&path);
 	return ret;
 }

@@ -9,7 +9,7 @@
 
 #include "base/affix.h"
 #include "base/mem.h"
-#include "base/sort.h"
+#include "base/strlist.h"
 #include "config/config.h"
 #include "odb/odb.h"
 #include "odb/replaced.h"
@@ -352,12 +352,6 @@ int refs_dwim_each(struct refs *refs, const char *name,
 	return ret;
 }
 
-/* Names of refs, which are collected before they are looked up. */
-struct names {
-	char **items; /* owned array of owned strings */
-	size_t nr, alloc;
-};
-
 /* State of a visit. */
 struct visit {
 	struct refs *refs;
@@ -681,27 +675,20 @@ int refs_each_or_broken(struct refs *refs, const char *prefix,
 
 static int add_root(void *ctx, const char *name)
 {
-	struct names *names = ctx;
-
-	if (mem_grow(&names->items, &names->alloc, names->nr + 1,
-		     sizeof(*names->items)) < 0)
-		return ERR_NOMEM;
-	names->items[names->nr] = mem_strdup(name);
-	return names->items[names->nr++] ? 0 : ERR_NOMEM;
+	return strlist_add(ctx, name);
 }
 
 int refs_each_root(struct refs *refs,
 		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		   struct error *warning, struct error *err)
 {
-	struct names names = {NULL, 0, 0};
+	struct strlist names = STRLIST_INIT;
 	struct ref ref;
 	int ret = refs->backend->each_root(refs, add_root, &names, err);
 
 	if (ret == ERR_NOMEM)
 		error_nomem(err);
-	if (names.nr)
-		sort_strings(names.items, names.nr);
+	strlist_sort(&names);
 	for (size_t i = 0; i < names.nr && !ret; i++) {
 		ret = refs_lookup(refs, names.items[i], &ref, err);
 		if (ret == ERR_CORRUPT) {
@@ -712,9 +699,7 @@ int refs_each_root(struct refs *refs,
 		if (ret > 0)
 			ret = fn(ctx, &ref);
 	}
-	while (names.nr)
-		free(names.items[--names.nr]);
-	free(names.items);
+	strlist_release(&names);
 	return ret;
 }
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/sort.h"
+#include "base/affix.h"
+#include "base/strlist.h"
 #include "refs/refs-cache.h"
 #include "serve/v2-command.h"
 #include "wire/pktline.h"
@@ -20,8 +20,8 @@
 struct listing {
 	struct session *s;
 	bool symrefs, peel, unborn;
-	char **prefixes; /* owned, with the strings */
-	size_t prefix_nr, prefix_alloc, prefix_bytes;
+	struct strlist prefixes;
+	size_t prefix_bytes;
 	/*
 	 * true: list all visible refs, because the request has too many
 	 * prefixes
@@ -40,22 +40,12 @@ struct listing {
 
 static int add_prefix(struct listing *l, const char *prefix)
 {
-	size_t len = strlen(prefix);
-	char *copy;
-
-	l->prefix_bytes += len;
-	if (l->prefix_nr >= PREFIX_NR_MAX || l->prefix_bytes > PREFIX_BYTES_MAX)
+	l->prefix_bytes += strlen(prefix);
+	if (l->prefixes.nr >= PREFIX_NR_MAX || l->prefix_bytes > PREFIX_BYTES_MAX)
 		l->all = true;
 	if (l->all)
 		return 0;
-	if (mem_grow(&l->prefixes, &l->prefix_alloc, l->prefix_nr + 1,
-		     sizeof(*l->prefixes)) < 0)
-		return error_nomem(l->err);
-	copy = mem_strndup(prefix, len);
-	if (!copy)
-		return error_nomem(l->err);
-	l->prefixes[l->prefix_nr++] = copy;
-	return 0;
+	return strlist_add(&l->prefixes, prefix) < 0 ? error_nomem(l->err) : 0;
 }
 
 static int parse(struct listing *l, struct v2_args *args)
@@ -86,20 +76,19 @@ static int parse(struct listing *l, struct v2_args *args)
  */
 static void disjoin(struct listing *l)
 {
+	char **prefixes = l->prefixes.items;
 	size_t kept = 0;
 
-	if (!l->prefix_nr)
-		return;
-	sort_strings(l->prefixes, l->prefix_nr);
-	for (size_t i = 0; i < l->prefix_nr; i++) {
-		const char *last = kept ? l->prefixes[kept - 1] : NULL;
+	strlist_sort(&l->prefixes);
+	for (size_t i = 0; i < l->prefixes.nr; i++) {
+		const char *last = kept ? prefixes[kept - 1] : NULL;
 
-		if (last && !strncmp(l->prefixes[i], last, strlen(last)))
-			free(l->prefixes[i]);
+		if (last && !strncmp(prefixes[i], last, strlen(last)))
+			free(prefixes[i]);
 		else
-			l->prefixes[kept++] = l->prefixes[i];
+			prefixes[kept++] = prefixes[i];
 	}
-	l->prefix_nr = kept;
+	l->prefixes.nr = kept;
 }
 
 static int put_oid(struct listing *l, const struct oid *oid)
@@ -142,10 +131,10 @@ static int write_ref(void *ctx, const struct ref *ref)
 
 static bool has_head(const struct listing *l)
 {
-	for (size_t i = 0; i < l->prefix_nr; i++)
-		if (!strncmp("HEAD", l->prefixes[i], strlen(l->prefixes[i])))
+	for (size_t i = 0; i < l->prefixes.nr; i++)
+		if (starts_with("HEAD", l->prefixes.items[i]))
 			return true;
-	return l->all || !l->prefix_nr;
+	return l->all || !l->prefixes.nr;
 }
 
 static int write_head(struct listing *l)
@@ -168,12 +157,12 @@ static int write_head(struct listing *l)
 
 static size_t visit_nr(const struct listing *l)
 {
-	return l->all || !l->prefix_nr ? 1 : l->prefix_nr;
+	return l->all || !l->prefixes.nr ? 1 : l->prefixes.nr;
 }
 
 static const char *visit_prefix(const struct listing *l, size_t i)
 {
-	return l->all || !l->prefix_nr ? "" : l->prefixes[i];
+	return l->all || !l->prefixes.nr ? "" : l->prefixes.items[i];
 }
 
 /* Visit the refs below refs/. */
@@ -341,9 +330,7 @@ int ls_refs_run(struct session *s, struct v2_args *args, struct error *err)
 		ret = write_refs(&l);
 	if (!ret)
 		ret = pktline_write_flush(&s->out, err);
-	for (size_t i = 0; i < l.prefix_nr; i++)
-		free(l.prefixes[i]);
-	free(l.prefixes);
+	strlist_release(&l.prefixes);
 	buf_release(&l.attributes);
 	return ret;
 }

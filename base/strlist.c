@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* A growable list of strings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "base/strlist.h"
+
+int strlist_add_len(struct strlist *list, const char *s, size_t len)
+{
+	char *copy;
+
+	if (mem_grow(&list->items, &list->alloc, list->nr + 1,
+		     sizeof(*list->items)) < 0)
+		return ERR_NOMEM;
+	copy = mem_strndup(s, len);
+	if (!copy)
+		return ERR_NOMEM;
+	list->items[list->nr++] = copy;
+	return 0;
+}
+
+int strlist_add(struct strlist *list, const char *s)
+{
+	return strlist_add_len(list, s, strlen(s));
+}
+
+void strlist_sort(struct strlist *list)
+{
+	sort_strings(list->items, list->nr);
+}
+
+void strlist_release(struct strlist *list)
+{
+	while (list->nr)
+		free(list->items[--list->nr]);
+	free(list->items);
+	*list = (struct strlist)STRLIST_INIT;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* A growable list of strings, such as names of refs or of files. */
+#ifndef BASE_STRLIST_H
+#define BASE_STRLIST_H
+
+#include <stddef.h>
+
+struct strlist {
+	char **items; /* owned array of owned strings */
+	size_t nr, alloc;
+};
+
+#define STRLIST_INIT                                                           \
+	{                                                                      \
+		NULL, 0, 0                                                     \
+	}
+
+/*
+ * Appends a copy of a string, or of the first `len` bytes of a string. Return 0
+ * or ERR_NOMEM. After an error, the list is unchanged.
+ */
+int strlist_add(struct strlist *list, const char *s);
+int strlist_add_len(struct strlist *list, const char *s, size_t len);
+
+/* Sorts the strings in the order of strcmp(). */
+void strlist_sort(struct strlist *list);
+
+/* Frees the strings. The list is empty afterwards. */
+void strlist_release(struct strlist *list);
+
+#endif
