@@ -11,13 +11,8 @@
  * Git, only the third transaction is also reported as "committed". So if the
  * new storage is a reftable, no transaction is reported as committed.
  */
-#include <stdlib.h>
-
-#include "base/mem.h"
-#include "base/sort.h"
 #include "refs-write/ref-migrate.h"
-#include "refs/refs-backend.h"
-#include "refs/refs-loose.h"
+#include "refs/refs.h"
 
 /* The lines for hooks, in the order of the names of the refs. */
 struct telling {
@@ -25,9 +20,6 @@ struct telling {
 	const struct repo *repo;
 	const struct ref_migrate_options *options;
 	struct refs *refs; /* owned: the old store */
-	/* names of the root refs; the array and each name are owned */
-	char **roots;
-	size_t root_nr, root_alloc;
 	/* all refs; the refs that packed-refs gets; the other refs */
 	struct buf all, packed, loose;
 	struct error *err; /* borrowed */
@@ -47,63 +39,18 @@ static int append_line(struct telling *t, struct buf *out,
 		ref->name);
 }
 
-static int add_ref(struct telling *t, const struct ref *ref)
+static int add_ref(void *ctx, const struct ref *ref)
 {
+	struct telling *t = ctx;
 	bool is_loose = ref->target || refs_name_is_root(ref->name);
 
+	if (ref->is_broken)
+		return ref_migrate_broken(ref->name, t->err);
 	return append_line(t, &t->all, ref) < 0 ||
 			       append_line(t, is_loose ? &t->loose : &t->packed,
 					   ref) < 0
 		       ? error_nomem(t->err)
 		       : 0;
-}
-
-static int add_root(void *ctx, const char *name)
-{
-	struct telling *t = ctx;
-
-	if (mem_grow(&t->roots, &t->root_alloc, t->root_nr + 1,
-		     sizeof(*t->roots)) < 0)
-		return error_nomem(t->err);
-	t->roots[t->root_nr] = mem_strdup(name);
-	return t->roots[t->root_nr++] ? 0 : error_nomem(t->err);
-}
-
-/* Capitals sort before "refs/", so root refs come first. */
-static int add_roots(struct telling *t)
-{
-	int ret = t->refs->backend->each_root(t->refs, add_root, t, t->err);
-
-	if (!ret && t->root_nr)
-		sort_strings(t->roots, t->root_nr);
-	for (size_t i = 0; ret >= 0 && i < t->root_nr; i++) {
-		struct ref ref;
-
-		ret = refs_read_stored(t->refs, t->roots[i], &ref, t->err);
-		if (ret > 0)
-			ret = add_ref(t, &ref);
-	}
-	return ret < 0 ? ret : 0;
-}
-
-static int add_refs(struct telling *t)
-{
-	const struct refs_backend *backend = t->refs->backend;
-	struct refs_record record;
-	struct refs_iter *iter;
-	int ret = backend->iter_new(&iter, t->refs, "refs/", true, t->err);
-
-	if (ret < 0)
-		return ret;
-	while ((ret = backend->iter_next(iter, &record, t->err)) > 0) {
-		if (record.kind != REFS_RECORD_SYMBOLIC)
-			record.ref.target = NULL;
-		ret = add_ref(t, &record.ref);
-		if (ret < 0)
-			break;
-	}
-	backend->iter_free(iter);
-	return ret;
 }
 
 /*
@@ -154,15 +101,10 @@ int ref_migrate_tell(const struct repo *repo,
 		return 0;
 	ret = refs_open(&t.refs, repo, err);
 	if (!ret)
-		ret = add_roots(&t);
-	if (!ret)
-		ret = add_refs(&t);
+		ret = refs_each_stored(t.refs, add_ref, &t, err);
 	if (!ret)
 		ret = tell(&t);
 	refs_close(t.refs);
-	while (t.root_nr)
-		free(t.roots[--t.root_nr]);
-	free(t.roots);
 	buf_release(&t.all);
 	buf_release(&t.packed);
 	buf_release(&t.loose);

@@ -12,7 +12,6 @@
 #include "refs-write/packed-rewrite.h"
 #include "refs-write/ref-migrate.h"
 #include "refs/reflog.h"
-#include "refs/refs-backend.h"
 #include "refs/refs-loose.h"
 #include "refs/refs-reftable.h"
 #include "sys/io.h"
@@ -22,9 +21,7 @@ struct writer {
 	struct refs *refs;            /* owned: the old store */
 	struct odb *odb;              /* owned: for peeling tags */
 	struct odb_reader *reader;    /* owned */
-	/* names of the root refs; the array and each name are owned */
-	char **roots;
-	size_t root_nr, root_alloc;
+	bool has_head;                /* the old store has HEAD */
 	/* the new store: packed-refs, or a table */
 	struct packed_rewrite packed;
 	struct reftable_append table;
@@ -118,8 +115,13 @@ static int put_packed(struct writer *w, const struct ref *ref)
 					    w->err);
 }
 
-static int put_ref(struct writer *w, const struct ref *ref)
+static int put_ref(void *ctx, const struct ref *ref)
 {
+	struct writer *w = ctx;
+
+	if (ref->is_broken)
+		return ref_migrate_broken(ref->name, w->err);
+	w->has_head |= !strcmp(ref->name, "HEAD");
 	if (to_tables(w))
 		return put_record(w, ref);
 	if (ref->target || refs_loose_is_per_worktree(ref->name))
@@ -127,80 +129,17 @@ static int put_ref(struct writer *w, const struct ref *ref)
 	return put_packed(w, ref);
 }
 
-static int broken(struct writer *w, const char *name)
+int ref_migrate_broken(const char *name, struct error *err)
 {
-	return error_set(w->err, ERR_CORRUPT, "cannot migrate broken ref '%s'",
+	return error_set(err, ERR_CORRUPT, "cannot migrate broken ref '%s'",
 			 name);
-}
-
-static int add_root(void *ctx, const char *name)
-{
-	struct writer *w = ctx;
-	int ret = mem_grow(&w->roots, &w->root_alloc, w->root_nr + 1,
-			   sizeof(*w->roots));
-	char *copy = ret < 0 ? NULL : mem_strdup(name);
-
-	if (!copy)
-		return error_nomem(w->err);
-	w->roots[w->root_nr++] = copy;
-	return 0;
-}
-
-static int cmp_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/*
- * Writes the root refs, such as HEAD. The root refs are written first, because
- * capitals sort before "refs/". Returns 0 or a negative error code.
- */
-static int put_roots(struct writer *w)
-{
-	int ret = w->refs->backend->each_root(w->refs, add_root, w, w->err);
-
-	if (ret < 0)
-		return ret;
-	if (w->root_nr)
-		qsort(w->roots, w->root_nr, sizeof(*w->roots), cmp_names);
-	for (size_t i = 0; ret >= 0 && i < w->root_nr; i++) {
-		struct ref ref;
-
-		ret = refs_read_stored(w->refs, w->roots[i], &ref, w->err);
-		if (ret == ERR_CORRUPT)
-			ret = broken(w, w->roots[i]);
-		ref.name = w->roots[i];
-		if (ret > 0)
-			ret = put_ref(w, &ref);
-		else if (!ret && !strcmp(w->roots[i], "HEAD"))
-			ret = broken(w, "HEAD");
-	}
-	return ret < 0 ? ret : 0;
 }
 
 static int put_refs(struct writer *w)
 {
-	const struct refs_backend *backend = w->refs->backend;
-	struct refs_record record;
-	struct refs_iter *iter;
-	int ret = put_roots(w);
+	int ret = refs_each_stored(w->refs, put_ref, w, w->err);
 
-	if (ret < 0)
-		return ret;
-	ret = backend->iter_new(&iter, w->refs, "refs/", true, w->err);
-	if (ret < 0)
-		return ret;
-	while ((ret = backend->iter_next(iter, &record, w->err)) > 0) {
-		if (record.kind != REFS_RECORD_SYMBOLIC)
-			record.ref.target = NULL;
-		ret = record.kind == REFS_RECORD_BROKEN
-			      ? broken(w, record.ref.name)
-			      : put_ref(w, &record.ref);
-		if (ret < 0)
-			break;
-	}
-	backend->iter_free(iter);
-	return ret;
+	return ret || w->has_head ? ret : ref_migrate_broken("HEAD", w->err);
 }
 
 /* ---- reflogs */
@@ -415,9 +354,6 @@ int ref_migrate_write(const struct repo *from, const struct repo *to,
 	odb_reader_free(w.reader);
 	odb_close(w.odb);
 	refs_close(w.refs);
-	for (size_t i = 0; i < w.root_nr; i++)
-		free(w.roots[i]);
-	free(w.roots);
 	free(w.table_dir);
 	return ret;
 }

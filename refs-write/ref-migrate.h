@@ -76,6 +76,9 @@ int ref_migrate(const struct repo *repo,
 int ref_migrate_write(const struct repo *from, const struct repo *to,
 		      bool no_reflog, struct error *err);
 
+/* Reports a broken ref. Returns ERR_CORRUPT. */
+int ref_migrate_broken(const char *name, struct error *err);
+
 /*
  * Calls options->on_state for a migration of the refs of `repo`. Returns 0 or a
  * negative error code, which ends the migration.

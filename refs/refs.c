@@ -703,6 +703,52 @@ int refs_each_root(struct refs *refs,
 	return ret;
 }
 
+/* Visits the stored root refs for refs_each_stored(). */
+static int each_stored_root(struct refs *refs,
+			    int (*fn)(void *ctx, const struct ref *ref),
+			    void *ctx, struct error *err)
+{
+	struct strlist names = STRLIST_INIT;
+	struct ref ref;
+	int ret = refs->backend->each_root(refs, add_root, &names, err);
+
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	strlist_sort(&names);
+	for (size_t i = 0; i < names.nr && !ret; i++) {
+		ret = refs_read_stored(refs, names.items[i], &ref, err);
+		if (ret > 0 || (ret == ERR_CORRUPT && ref.is_broken))
+			ret = fn(ctx, &ref);
+	}
+	strlist_release(&names);
+	return ret;
+}
+
+int refs_each_stored(struct refs *refs,
+		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,
+		     struct error *err)
+{
+	const struct refs_backend *backend = refs->backend;
+	struct refs_record record;
+	struct refs_iter *iter;
+	int ret = each_stored_root(refs, fn, ctx, err);
+
+	if (!ret)
+		ret = backend->iter_new(&iter, refs, "refs/", true, err);
+	if (ret)
+		return ret;
+	while ((ret = backend->iter_next(iter, &record, err)) > 0) {
+		record.ref.is_broken = record.kind == REFS_RECORD_BROKEN;
+		if (record.kind != REFS_RECORD_SYMBOLIC)
+			record.ref.target = NULL;
+		ret = fn(ctx, &record.ref);
+		if (ret)
+			break;
+	}
+	backend->iter_free(iter);
+	return ret;
+}
+
 int refs_list_now(struct refs *refs, struct error *err)
 {
 	return refs->backend->list_now(refs, err);

@@ -41,7 +41,8 @@ struct listing {
 static int add_prefix(struct listing *l, const char *prefix)
 {
 	l->prefix_bytes += strlen(prefix);
-	if (l->prefixes.nr >= PREFIX_NR_MAX || l->prefix_bytes > PREFIX_BYTES_MAX)
+	if (l->prefixes.nr >= PREFIX_NR_MAX ||
+	    l->prefix_bytes > PREFIX_BYTES_MAX)
 		l->all = true;
 	if (l->all)
 		return 0;
