@@ -123,8 +123,10 @@ int reflog_edit(const struct repo *repo, const char *name,
 		const struct reflog_edit *edit, struct error *err);
 
 /*
- * Removes a reflog, if there is one. Returns 0, ERR_DENIED if the ref or the
- * reflog is locked, or another negative error code.
+ * Removes a reflog, if there is one. Returns 0 or a negative error code. The
+ * code is ERR_DENIED if the repository is a local copy (see reflog_edit()), or
+ * if the reftables are locked. If reflogs are files, no lock is taken, as in
+ * stock Git: an edit that began before the removal writes the reflog again.
  */
 int reflog_drop(const struct repo *repo, const char *name, struct error *err);
 
