@@ -10,68 +10,89 @@
 
 /* ---- connectivity */
 
-/*
- * Check that all objects for one command exist. If objects are missing, check
- * again with the shallow boundary of the client. Returns 0 or a negative error
- * code.
- */
-static int check_one(struct receive *r, struct receive_connect *c,
-		     struct receive_command *cmd, struct oidset *new_shallow,
-		     struct error *err)
-{
-	struct error why = ERROR_INIT;
-	int ret = receive_connect_check(c, &cmd->new_oid, 1, NULL, &why, err);
+/* A check of all commands, which is divided if objects are missing. */
+struct division {
+	struct receive *r; /* borrowed */
+	struct receive_connect *c;
+	struct oidset *new_shallow; /* borrowed */
+	struct error *err;
+};
 
-	if (!ret && r->request.shallow.nr) {
-		ret = receive_connect_check(c, &cmd->new_oid, 1, new_shallow,
-					    &why, err);
+/*
+ * Decide about a command that needs missing objects; `why` has the message.
+ * Check it again with the shallow boundary of the client. Returns 0 or a
+ * negative error code.
+ */
+static int settle(struct division *d, struct receive_command *cmd,
+		  struct error *why)
+{
+	struct receive *r = d->r;
+	int ret = 0;
+
+	if (r->request.shallow.nr) {
+		ret = receive_connect_check(d->c, cmd, 1, d->new_shallow, why,
+					    d->err);
 		cmd->needs_shallow = ret > 0;
 	}
 	if (ret < 0)
 		return ret;
 	if (!ret) {
-		receive_peer_tell_failure(&r->peer, why.code, why.msg);
+		receive_peer_tell_failure(&r->peer, why->code, why->msg);
 		ret = receive_refuse(cmd, "missing necessary objects");
-	} else if (cmd->needs_shallow && !r->config.shallow_update) {
+	} else if (!r->config.shallow_update) {
 		ret = receive_refuse(cmd, "shallow update not allowed");
 	} else {
 		ret = 0;
 	}
-	return ret < 0 ? error_nomem(err) : 0;
+	return ret < 0 ? error_nomem(d->err) : 0;
 }
 
 /*
- * Check the new values of all commands together, except deletions and refused
- * commands. Returns 1 if all objects that these values reach exist, 0 if an
- * object is missing, or a negative error code.
+ * Returns the length of the shortest list of first commands in which `value_nr`
+ * commands set a value. There must be so many.
  */
-static int check_all(struct receive *r, struct receive_connect *c,
-		     struct error *err)
+static size_t first_part(const struct receive_command *commands,
+			 size_t value_nr)
 {
-	const struct receive_request *req = &r->request;
-	struct oid *tips = mem_alloc(req->nr, sizeof(*tips));
-	struct error why = ERROR_INIT;
 	size_t nr = 0;
-	int ret = 1;
 
-	if (!tips)
-		return error_nomem(err);
-	for (size_t i = 0; i < req->nr; i++)
-		if (receive_is_live(&req->commands[i]) &&
-		    !receive_is_delete(&req->commands[i]))
-			tips[nr++] = req->commands[i].new_oid;
-	if (nr)
-		ret = receive_connect_check(c, tips, nr, NULL, &why, err);
-	free(tips);
-	return ret;
+	while (value_nr)
+		value_nr -= receive_sets_value(&commands[nr++]);
+	return nr;
+}
+
+/*
+ * Check that all objects for some commands exist. If objects are missing, check
+ * each half of the commands, until single commands are left. So a few bad
+ * commands among many cost a few checks. Returns 0 or a negative error code.
+ */
+static int check_range(struct division *d, struct receive_command *commands,
+		       size_t nr)
+{
+	struct error why = ERROR_INIT;
+	size_t value_nr = 0, half;
+	int ret;
+
+	for (size_t i = 0; i < nr; i++)
+		value_nr += receive_sets_value(&commands[i]);
+	if (!value_nr)
+		return 0;
+	ret = receive_connect_check(d->c, commands, nr, NULL, &why, d->err);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (value_nr == 1)
+		return settle(d, &commands[first_part(commands, 1) - 1], &why);
+	half = first_part(commands, value_nr / 2);
+	ret = check_range(d, commands, half);
+	return ret ? ret : check_range(d, commands + half, nr - half);
 }
 
 int receive_check_connected(struct receive *r,
 			    const struct receive_objects *objects,
 			    struct oidset *new_shallow, struct error *err)
 {
-	struct receive_request *req = &r->request;
 	struct receive_connect c;
+	struct division d = {r, &c, new_shallow, err};
 	int ret;
 
 	if (r->options->skip_connectivity)
@@ -83,13 +104,7 @@ int receive_check_connected(struct receive *r,
 	receive_refresh(r);
 	ret = receive_connect_init(&c, r, objects, err);
 	if (!ret)
-		ret = check_all(r, &c, err);
-	if (!ret)
-		for (size_t i = 0; !ret && i < req->nr; i++)
-			if (receive_is_live(&req->commands[i]) &&
-			    !receive_is_delete(&req->commands[i]))
-				ret = check_one(r, &c, &req->commands[i],
-						new_shallow, err);
+		ret = check_range(&d, r->request.commands, r->request.nr);
 	if (ret >= 0 && r->options->target) {
 		r->checked = c.odb;
 		c.odb = NULL;

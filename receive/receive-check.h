@@ -153,9 +153,9 @@ int receive_connect_init(struct receive_connect *c, struct receive *r,
 void receive_connect_release(struct receive_connect *c);
 
 /*
- * Check the new values of `nr` refs together. Returns 1 if all objects exist; 0
- * with the reason in *why if an object is missing or corrupt; or a negative
- * error code.
+ * Check the new values of `nr` commands together. Deletions and refused
+ * commands have no new value. Returns 1 if all objects exist; 0 with the reason
+ * in *why if an object is missing or corrupt; or a negative error code.
  *
  * If `new_shallow` is not NULL, a commit of the push that is on the client's
  * shallow boundary may lack parents, and is added to *new_shallow. Exception: a
@@ -166,8 +166,9 @@ void receive_connect_release(struct receive_connect *c);
  * commit at which the push meets the old history, one test whether refs reach
  * it.
  */
-int receive_connect_check(struct receive_connect *c, const struct oid *tips,
-			  size_t nr, struct oidset *new_shallow,
-			  struct error *why, struct error *err);
+int receive_connect_check(struct receive_connect *c,
+			  const struct receive_command *commands, size_t nr,
+			  struct oidset *new_shallow, struct error *why,
+			  struct error *err);
 
 #endif

@@ -168,6 +168,13 @@ static inline bool receive_is_live(const struct receive_command *cmd)
 	return !cmd->error;
 }
 
+/* Returns true if a command gives a new value to its ref, and is not refused.
+ */
+static inline bool receive_sets_value(const struct receive_command *cmd)
+{
+	return receive_is_live(cmd) && !receive_is_delete(cmd);
+}
+
 /*
  * Refuse a command with the reason `why`. If the command is refused already,
  * its first reason stays. Returns 0 or ERR_NOMEM.

@@ -13,6 +13,9 @@
  */
 struct check {
 	struct receive_connect *c;
+	/* borrowed: the commands that are checked */
+	const struct receive_command *commands;
+	size_t nr;
 	struct walk w;
 	bool walk_is_open;
 	struct walk_tips wants, haves;
@@ -211,8 +214,8 @@ static int add_near_haves(struct check *k)
 
 	if (ref_value(&oid, k, refview_full_name(&r->refs, "HEAD")))
 		ret = add_have(k, &oid);
-	for (size_t i = 0; !ret && i < r->request.nr; i++) {
-		const struct receive_command *cmd = &r->request.commands[i];
+	for (size_t i = 0; !ret && i < k->nr; i++) {
+		const struct receive_command *cmd = &k->commands[i];
 		const char *name;
 
 		if (oid_is_zero(&cmd->old_oid) || !refs_name_is_valid(cmd->ref))
@@ -604,21 +607,38 @@ static int open_shallow_walk(struct check *k)
 	return open_walk(k);
 }
 
-static int check_tips(struct check *k, const struct oid *tips, size_t nr)
+/*
+ * Add the new values of the commands to the wants of the walk. Refuse the push
+ * if clients may know only of reachable objects (is_limit), and one of the new
+ * values did not come with the push and is not visible to the client.
+ */
+static int add_wants(struct check *k)
 {
 	int ret = 1;
 
-	for (size_t i = 0; ret > 0 && i < nr; i++)
-		ret = is_there(k, &tips[i]);
-	return ret > 0 ? 0 : ret ? ret : refuse(k);
+	for (size_t i = 0; ret > 0 && k->c->r->is_limit && i < k->nr; i++)
+		if (receive_sets_value(&k->commands[i]))
+			ret = is_there(k, &k->commands[i].new_oid);
+	if (ret <= 0)
+		return ret ? ret : refuse(k);
+	ret = 0;
+	for (size_t i = 0; !ret && i < k->nr; i++)
+		if (receive_sets_value(&k->commands[i]))
+			ret = walk_add_tip(&k->w, &k->wants,
+					   &k->commands[i].new_oid, false,
+					   k->why);
+	return ret;
 }
 
-int receive_connect_check(struct receive_connect *c, const struct oid *tips,
-			  size_t nr, struct oidset *new_shallow,
-			  struct error *why, struct error *err)
+int receive_connect_check(struct receive_connect *c,
+			  const struct receive_command *commands, size_t nr,
+			  struct oidset *new_shallow, struct error *why,
+			  struct error *err)
 {
 	struct check k = {
 		.c = c,
+		.commands = commands,
+		.nr = nr,
 		.wants = WALK_TIPS_INIT,
 		.haves = WALK_TIPS_INIT,
 		.push = REVWALK_RESULT_INIT,
@@ -631,10 +651,8 @@ int receive_connect_check(struct receive_connect *c, const struct oid *tips,
 	oidset_init(&k.undecided, OIDSET_MAX);
 	oidset_init(&k.ends, OIDSET_MAX);
 	ret = new_shallow ? open_shallow_walk(&k) : open_walk(&k);
-	if (!ret && c->r->is_limit)
-		ret = check_tips(&k, tips, nr);
-	for (size_t i = 0; !ret && i < nr; i++)
-		ret = walk_add_tip(&k.w, &k.wants, &tips[i], false, why);
+	if (!ret)
+		ret = add_wants(&k);
 	if (!ret)
 		ret = find_frontier(&k);
 	if (!ret)

@@ -3,6 +3,7 @@
 test_description='receive-pack: pushes of all kinds, compared with stock Git'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-serve.sh"
+. "$GITREACH_SRC/t/lib-strace.sh"
 
 OURS=$GITREACH_BUILD/bin/git-receive-pack
 ZERO=0000000000000000000000000000000000000000
@@ -385,6 +386,47 @@ test_expect_success 'a commit whose parent exists but is incomplete is refused' 
 	"$OURS" graph.git <in >out 2>err &&
 	grep -a "ng refs/heads/new missing necessary objects" out &&
 	test_clean graph.git
+'
+
+# push_many <bad>...: create 60 refs in graph.git; those with these numbers get an id
+# that does not exist.
+push_many () {
+	stock -C graph.git for-each-ref --format="delete %(refname)" \
+		refs/many >del &&
+	stock -C graph.git update-ref --stdin <del &&
+	tip=$(stock -C graph.git rev-parse main) &&
+	for i in $(seq 60)
+	do
+		raw="$ZERO $tip refs/many/$i"
+		case " $* " in
+		*" $i "*) raw="$ZERO 12345678$(printf %032d $i) refs/many/$i" ;;
+		esac
+		test $i = 1 && raw="$raw\\0report-status" || raw="$raw\\n"
+		len=$(printf "$raw" | wc -c) &&
+		printf "%04x$raw" $((len + 4)) || return 1
+	done >many.in &&
+	printf 0000 >>many.in &&
+	stock -C graph.git pack-objects -q --stdout </dev/null >>many.in &&
+	$TRACER "$OURS" graph.git <many.in >out 2>err &&
+	for i
+	do
+		grep -a "ng refs/many/$i missing necessary objects" out || return 1
+	done &&
+	test $(grep -ac "ok refs/many/" out) = $((60 - $#)) &&
+	test $(stock -C graph.git for-each-ref refs/many | wc -l) = $((60 - $#))
+}
+
+test_expect_success 'the commands without missing objects are executed' '
+	push_many &&
+	push_many 1 &&
+	push_many 60 &&
+	push_many 7 30 31 &&
+	push_many $(seq 60)
+'
+
+test_expect_success STRACE 'one bad command among many costs a few checks' '
+	TRACER="strace -f -e trace=openat -o log" push_many 25 &&
+	test $(grep -c "/commit-graph\".* = [0-9]" log) -lt 20
 '
 
 test_expect_success 'an unreachable but complete parent is accepted' '
