@@ -178,6 +178,11 @@ bool refs_name_is_valid(const char *name)
 	return refs_name_is_valid_len(name, strlen(name), false);
 }
 
+bool refs_name_has_root_form(const char *name)
+{
+	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_")];
+}
+
 bool refs_name_is_root(const char *name)
 {
 	static const char *const others[] = {
@@ -186,8 +191,8 @@ bool refs_name_is_root(const char *name)
 	};
 	size_t len = strlen(name), suffix_len = strlen("_HEAD");
 
-	if (name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_")] ||
-	    !strcmp(name, "FETCH_HEAD") || !strcmp(name, "MERGE_HEAD"))
+	if (!refs_name_has_root_form(name) || !strcmp(name, "FETCH_HEAD") ||
+	    !strcmp(name, "MERGE_HEAD"))
 		return false;
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		if (!strcmp(name, others[i]))

@@ -22,6 +22,12 @@ bool refs_name_is_valid(const char *name);
 bool refs_name_is_valid_len(const char *name, size_t len, bool one_level);
 
 /*
+ * Returns whether a name has only bytes that names of root refs have: capital
+ * letters, '-' and '_'. True for HEAD and FETCH_HEAD.
+ */
+bool refs_name_has_root_form(const char *name);
+
+/*
  * Returns whether `name` is the name of a root ref (gitglossary(7)). Root refs
  * are HEAD, names that end in _HEAD, and a few others. FETCH_HEAD and
  * MERGE_HEAD are no root refs, since these files contain more than a ref.

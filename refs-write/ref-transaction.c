@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/affix.h"
 #include "base/mem.h"
 #include "refs-write/ref-transaction-internal.h"
 #include "refs/refs-loose.h"
@@ -143,25 +142,15 @@ static bool name_is_safe(const char *name)
 	}
 }
 
-/* Returns whether the name has the form of a root ref: "HEAD", "FETCH_HEAD". */
-static bool name_is_root(const char *name)
-{
-	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_")];
-}
-
 /*
  * Returns whether a long name, "main-worktree/<ref>" or "worktrees/<id>/<ref>",
  * names a ref that all work trees share.
  */
 static bool name_is_shared_ref(const char *name)
 {
-	const char *ref = NULL;
+	const char *inner = refs_place_of(name).inner;
 
-	if (starts_with(name, "main-worktree/"))
-		ref = strchr(name, '/');
-	else if (starts_with(name, "worktrees/"))
-		ref = strchr(name + strlen("worktrees/"), '/');
-	return ref && !refs_loose_is_per_worktree(ref + 1);
+	return inner != name && !refs_loose_is_per_worktree(inner);
 }
 
 /*
@@ -185,14 +174,14 @@ static int check_name(const struct ref_change *change, struct error *err)
 	bool valid = refs_name_is_valid_len(name, strlen(name), true);
 
 	if (change->new_target && strncmp(name, "refs/", 5) != 0 &&
-	    !name_is_root(name))
+	    !refs_name_has_root_form(name))
 		valid = writes = false;
 	if (name_is_shared_ref(name))
 		valid = false;
 	if (!strcmp(name, "FETCH_HEAD") || !strcmp(name, "MERGE_HEAD"))
 		return error_set(err, ERR_INVALID,
 				 "refusing to update pseudoref '%s'", name);
-	if (valid && (writes || name_is_root(name)))
+	if (valid && (writes || refs_name_has_root_form(name)))
 		return 0;
 	if (!writes && name_is_safe(name))
 		return 0;

@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "refs/refs-files.h"
 #include "refs/refs-loose.h"
 #include "repo/worktree.h"
@@ -157,11 +156,6 @@ static int keep_below(struct keeper *k, const char *git_dir, const char *name,
  */
 static int walk_git_dir(struct keeper *k, const char *git_dir)
 {
-	static const char *const private_refs[] = {
-		"refs/bisect",
-		"refs/worktree",
-		"refs/rewritten",
-	};
 	struct buf path = BUF_INIT;
 	int ret;
 
@@ -170,8 +164,8 @@ static int walk_git_dir(struct keeper *k, const char *git_dir)
 	else
 		ret = ref_file(k, path.data);
 	buf_release(&path);
-	for (size_t i = 0; i < ARRAY_NR(private_refs) && !ret; i++)
-		ret = keep_below(k, git_dir, private_refs[i], ref_file);
+	for (size_t i = 0; i < REFS_LOOSE_PRIVATE_NR && !ret; i++)
+		ret = keep_below(k, git_dir, refs_loose_private[i], ref_file);
 	return ret ? ret : keep_below(k, git_dir, "logs", reflog_file);
 }
 

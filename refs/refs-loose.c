@@ -19,7 +19,7 @@
 #include "sys/io.h"
 #include "sys/map.h"
 
-static const char *const per_worktree[] = {
+const char *const refs_loose_private[REFS_LOOSE_PRIVATE_NR] = {
 	"refs/bisect/",
 	"refs/worktree/",
 	"refs/rewritten/",
@@ -128,10 +128,32 @@ bool refs_loose_is_per_worktree(const char *name)
 
 	if (!starts_with(name, "refs/"))
 		return true;
-	for (i = 0; i < ARRAY_NR(per_worktree); i++)
-		if (starts_with(name, per_worktree[i]))
+	for (i = 0; i < REFS_LOOSE_PRIVATE_NR; i++)
+		if (starts_with(name, refs_loose_private[i]))
 			return true;
 	return false;
+}
+
+struct refs_place refs_place_of(const char *name)
+{
+	struct refs_place place = {REFS_PLACE_SHARED, 0, name};
+	const char *rest;
+
+	if (starts_with(name, "main-worktree/")) {
+		place.inner += strlen("main-worktree/");
+	} else if (starts_with(name, "worktrees/")) {
+		rest = strchr(name + strlen("worktrees/"), '/');
+		if (!rest)
+			return place;
+		place.inner = rest + 1;
+		if (refs_loose_is_per_worktree(place.inner)) {
+			place.kind = REFS_PLACE_LINKED;
+			place.dir_len = (size_t)(rest - name);
+		}
+	} else if (refs_loose_is_per_worktree(name)) {
+		place.kind = REFS_PLACE_OWN;
+	}
+	return place;
 }
 
 /*
@@ -141,25 +163,13 @@ bool refs_loose_is_per_worktree(const char *name)
 static int ref_path(struct buf *out, const struct repo *repo, const char *area,
 		    const char *name)
 {
-	const char *dir = repo_refs_dir(repo);
-	const char *rest;
+	struct refs_place place = refs_place_of(name);
+	const char *dir = place.kind == REFS_PLACE_OWN
+				  ? repo_refs_dir(repo)
+				  : repo_refs_common_dir(repo);
 
-	if (starts_with(name, "main-worktree/")) {
-		name += strlen("main-worktree/");
-		dir = repo_refs_common_dir(repo);
-	} else if (starts_with(name, "worktrees/")) {
-		rest = strchr(name + strlen("worktrees/"), '/');
-		dir = repo_refs_common_dir(repo);
-		if (rest && refs_loose_is_per_worktree(rest + 1))
-			return buf_printf(out, "%s/%.*s%s%s", dir,
-					  (int)(rest + 1 - name), name, area,
-					  rest + 1);
-		if (rest)
-			name = rest + 1;
-	} else if (!refs_loose_is_per_worktree(name)) {
-		dir = repo_refs_common_dir(repo);
-	}
-	return buf_printf(out, "%s/%s%s", dir, area, name);
+	return buf_printf(out, "%s/%.*s%s%s%s", dir, (int)place.dir_len, name,
+			  place.dir_len ? "/" : "", area, place.inner);
 }
 
 int refs_loose_path(struct buf *out, const struct repo *repo, const char *name)
@@ -270,9 +280,9 @@ static int list_per_worktree(struct lister *l)
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < ARRAY_NR(per_worktree); i++)
-		if (dir_matches(per_worktree[i], l->list->prefix))
-			ret = list_dir(l, per_worktree[i]);
+	for (i = 0; !ret && i < REFS_LOOSE_PRIVATE_NR; i++)
+		if (dir_matches(refs_loose_private[i], l->list->prefix))
+			ret = list_dir(l, refs_loose_private[i]);
 	return ret;
 }
 

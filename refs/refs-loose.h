@@ -73,10 +73,41 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
  */
 bool refs_loose_is_per_worktree(const char *name);
 
+/* The directories below refs/ that each work tree has for itself. */
+#define REFS_LOOSE_PRIVATE_NR 3
+extern const char *const refs_loose_private[REFS_LOOSE_PRIVATE_NR];
+
+/* The place where a ref is stored, which its name decides. */
+struct refs_place {
+	enum {
+		REFS_PLACE_SHARED, /* repo_refs_common_dir() */
+		REFS_PLACE_OWN,    /* repo_refs_dir() */
+		/* the directory of a linked work tree, see dir_len */
+		REFS_PLACE_LINKED,
+	} kind;
+	/*
+	 * REFS_PLACE_LINKED: the first dir_len bytes of the name,
+	 * "worktrees/<id>", are the path of the directory, relative to
+	 * repo_refs_common_dir()
+	 */
+	size_t dir_len;
+	/*
+	 * the ref's name in this place; points into the name: after
+	 * "main-worktree/" or "worktrees/<id>/", or to its beginning
+	 */
+	const char *inner;
+};
+
 /*
- * Appends the path of the file of ref `name`, which must be well-formed.
- * "main-worktree/<ref>" and "worktrees/<id>/<ref>" name refs of other work
- * trees (git-worktree(1)). Returns 0 or ERR_NOMEM.
+ * Returns the place of a ref with a full name. "main-worktree/<ref>" and
+ * "worktrees/<id>/<ref>" name refs of other work trees (git-worktree(1)). If
+ * all work trees share <ref>, its place is that of the shared refs.
+ */
+struct refs_place refs_place_of(const char *name);
+
+/*
+ * Appends the path of the file of ref `name`, which must be well-formed
+ * (refs_place_of()). Returns 0 or ERR_NOMEM.
  */
 int refs_loose_path(struct buf *out, const struct repo *repo, const char *name);
 

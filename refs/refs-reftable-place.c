@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/affix.h"
 #include "refs/refs-loose.h"
 #include "refs/refs-reftable.h"
 
@@ -17,25 +16,15 @@
 const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
 				const char *name)
 {
-	const char *base = repo_refs_common_dir(repo), *rest;
-	size_t id_len = 0;
+	struct refs_place place = refs_place_of(name);
+	const char *base = place.kind == REFS_PLACE_OWN
+				   ? repo_refs_dir(repo)
+				   : repo_refs_common_dir(repo);
 
-	if (starts_with(name, "main-worktree/")) {
-		name += strlen("main-worktree/");
-	} else if (starts_with(name, "worktrees/")) {
-		rest = strchr(name + strlen("worktrees/"), '/');
-		if (rest && refs_loose_is_per_worktree(rest + 1))
-			id_len = (size_t)(rest - name);
-		if (id_len && buf_printf(dir, "%s/%.*s/reftable", base,
-					 (int)id_len, name) < 0)
-			return NULL;
-		name = rest ? rest + 1 : name;
-	} else if (refs_loose_is_per_worktree(name)) {
-		base = repo_refs_dir(repo);
-	}
-	if (!id_len && buf_printf(dir, "%s/reftable", base) < 0)
-		return NULL;
-	return name;
+	return buf_printf(dir, "%s/%.*s%sreftable", base, (int)place.dir_len,
+			  name, place.dir_len ? "/" : "") < 0
+		       ? NULL
+		       : place.inner;
 }
 
 /*

@@ -144,10 +144,9 @@ int refs_reftable_store(struct refs *refs, const char *name,
 			struct error *err)
 {
 	struct refs_reftable *t = tables_of(refs);
-	bool is_plain = !starts_with(name, "main-worktree/") &&
-			!starts_with(name, "worktrees/");
-	struct refs_reftable_store **known = !is_plain ? NULL
-					     : refs_loose_is_per_worktree(name)
+	struct refs_place place = refs_place_of(name);
+	struct refs_reftable_store **known = place.inner != name ? NULL
+					     : place.kind == REFS_PLACE_OWN
 						     ? &t->own
 						     : &t->shared;
 	int ret = 0;

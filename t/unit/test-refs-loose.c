@@ -71,15 +71,25 @@ static void test_path(void **state)
 		{"main-worktree/HEAD", "/common/HEAD"},
 		{"worktrees/w/HEAD", "/common/worktrees/w/HEAD"},
 		{"worktrees/w/refs/heads/x", "/common/refs/heads/x"},
+		{"worktrees/w/refs/bisect/x",
+		 "/common/worktrees/w/refs/bisect/x"},
+		{"worktrees/w", "/common/worktrees/w"},
 	};
 	char git_dir[] = "/wt", common_dir[] = "/common";
 	struct repo repo = {.git_dir = git_dir, .common_dir = common_dir};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct buf path = BUF_INIT;
+		struct refs_place place;
 
 		assert_int_equal(refs_loose_path(&path, &repo, cases[i][0]), 0);
 		assert_string_equal(path.data, cases[i][1]);
+		place = refs_place_of(cases[i][0]);
+		assert_string_equal(path.data + path.len - strlen(place.inner),
+				    place.inner);
+		assert_int_equal(place.dir_len, place.kind == REFS_PLACE_LINKED
+							? strlen("worktrees/w")
+							: 0);
 		buf_release(&path);
 	}
 }
