@@ -425,9 +425,20 @@ def loose_text(data):
     return "an object " + hashlib.sha1(whole).hexdigest()[:8]
 
 
+def content(path, full):
+    """The bytes of a file, without a trait that only gitreach writes.
+
+    See "Files" in gitreach(7).
+    """
+    data = read(full)
+    if path.endswith("packed-refs"):
+        data = data.replace(b" sorted gitreach-peeled \n", b" sorted \n", 1)
+    return data
+
+
 def file_text(path, full, names, lookup):
     """What a file that is no pack says."""
-    data = read(full)
+    data = content(path, full)
     if MIDX.match(path):
         return ("there" if MIDX.match(path)[2]
                 and not path.endswith(".midx") else midx_text(data, names))
@@ -442,9 +453,6 @@ def file_text(path, full, names, lookup):
     ids = idx_ids(data) if path.endswith(".idx") else None
     if ids is not None:
         return "an index of\n" + "\n".join(ids)
-    if path.endswith("packed-refs"):
-        # A trait that only gitreach writes: see "Files" in gitreach(7).
-        data = data.replace(b" sorted gitreach-peeled \n", b" sorted \n", 1)
     text = names.text(bytes_text(data, lookup))
     return re.sub(r"^\d+ (\S+)$", r"<pid> \1", text) \
         if path.endswith("gc.pid") else text
@@ -511,7 +519,7 @@ def changes(root, before, after, names, lookup, cache, original):
                 found[key] = ("freshened" if old[2] == new[2]
                               else loose_text(read(root + "/" + path)))
         elif not (old and old[0] == new[0]
-                  and original(path) == read(root + "/" + path)):
+                  and original(path) == content(path, root + "/" + path)):
             text = file_text(path, root + "/" + path, names, lookup)
             mode = "" if old and old[0] == new[0] else "mode %o\n" % new[0]
             found[key] = mode + text
