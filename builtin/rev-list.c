@@ -46,9 +46,8 @@ static int miss_tip(struct rev_list_run *r, const struct walk_tips *tips,
 {
 	if (r->o.missing != MISSING_ERROR)
 		return rev_list_miss_tip(r, oid, tips == &r->haves, code);
-	return code == ERR_MISSING
-		       ? rev_args_name_missing(&r->args, oid, r->err)
-		       : code;
+	return code == ERR_MISSING ? rev_args_name_missing(&r->args, r->err)
+				   : code;
 }
 
 static int add_tips(struct rev_list_run *r, struct walk_tips *tips,

@@ -163,14 +163,25 @@ static int name_missing(void *ctx, const struct ref *ref)
 		       : 0;
 }
 
-int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
-			  struct error *err)
+/* Returns the first id of the list whose object is missing, or NULL. */
+static const struct oid *first_missing(const struct rev_args *args,
+				       const struct rev_list *list)
 {
-	struct naming n = {oid, err};
+	for (size_t i = 0; i < list->nr; i++)
+		if (!odb_reader_has(args->reader, &list->items[i].oid))
+			return &list->items[i].oid;
+	return NULL;
+}
+
+int rev_args_name_missing(const struct rev_args *args, struct error *err)
+{
+	struct naming n = {first_missing(args, &args->wants), err};
 	struct ref head;
 	int ret;
 
-	if (!args->asked_for_refs || odb_reader_has(args->reader, oid))
+	if (!n.oid)
+		n.oid = first_missing(args, &args->haves);
+	if (!args->asked_for_refs || !n.oid)
 		return ERR_MISSING;
 	ret = refs_each_strict(args->refs, "", name_missing, &n, err);
 	if (!ret)

@@ -140,16 +140,16 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err);
 int rev_args_check(const struct rev_args *args, struct error *err);
 
 /*
- * Call this if the tip *oid could not be added, because an object is missing.
- * If the missing object is *oid itself, and --all or a similar option was
- * given, sets *err to "bad object <ref>", with a ref that has the id *oid. If
- * there is no such ref, and in other cases, *err is not changed.
+ * Call this if a tip could not be added, because an object is missing. If
+ * --all or a similar option was given, and the object of a tip is missing, sets
+ * *err to "bad object <ref>", with a ref that has the id of this tip. If
+ * there is no such ref, and in other cases, *err is not changed. So a ref whose
+ * object is missing is reported before a tag whose target is missing.
  *
  * Returns ERR_MISSING, or another negative error code if the refs cannot be
  * read.
  */
-int rev_args_name_missing(const struct rev_args *args, const struct oid *oid,
-			  struct error *err);
+int rev_args_name_missing(const struct rev_args *args, struct error *err);
 
 /*
  * Print the messages about the arguments read so far. Do not call this if stock
