@@ -267,19 +267,17 @@ static int enumerate_local(struct pack_job *job, struct error *err)
 }
 
 /*
- * Returns whether the walk must apply the filter itself. This is necessary if
- * the repository has a provider: a callback that gets missing objects, for
- * example by a fetch from a promisor remote. The provider would get every
- * missing object that the walk lists. If the walk did not apply the filter, the
- * provider would also get objects that the filter leaves out.
+ * Returns whether the walk applies the filter itself. Then the walk does not
+ * read trees that the filter leaves out: they may be damaged. If the repository
+ * has a provider (a callback that gets missing objects, for example by a fetch
+ * from a promisor remote), the provider gets only objects that pass the filter.
  */
 static bool filters_by_walk(const struct pack_job *job)
 {
 	const struct pack_job_options *o = job->options;
 
 	return !filter_is_empty(o->filter) && !o->keep_rest &&
-	       o->missing == PACK_MISSING_ERROR && job->walk.odb->provider &&
-	       !is_local(job);
+	       o->missing == PACK_MISSING_ERROR && !is_local(job);
 }
 
 int pack_job_enumerate(struct pack_job *job, struct error *err)
