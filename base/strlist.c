@@ -27,6 +27,14 @@ int strlist_add(struct strlist *list, const char *s)
 	return strlist_add_len(list, s, strlen(s));
 }
 
+bool strlist_has(const struct strlist *list, const char *s)
+{
+	for (size_t i = 0; i < list->nr; i++)
+		if (!strcmp(list->items[i], s))
+			return true;
+	return false;
+}
+
 void strlist_sort(struct strlist *list)
 {
 	sort_strings(list->items, list->nr);

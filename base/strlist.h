@@ -3,6 +3,7 @@
 #ifndef BASE_STRLIST_H
 #define BASE_STRLIST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct strlist {
@@ -21,6 +22,12 @@ struct strlist {
  */
 int strlist_add(struct strlist *list, const char *s);
 int strlist_add_len(struct strlist *list, const char *s, size_t len);
+
+/*
+ * Returns whether the list has a string. Cost: compares the string with all
+ * strings of the list.
+ */
+bool strlist_has(const struct strlist *list, const char *s);
 
 /* Sorts the strings in the order of strcmp(). */
 void strlist_sort(struct strlist *list);

@@ -11,7 +11,7 @@
 
 static int list_name(void *ctx, const char *name)
 {
-	return publish_names_add(ctx, name);
+	return strlist_add(ctx, name);
 }
 
 static char *path_of(const struct publishing *p, const char *name,
@@ -100,7 +100,7 @@ static int handle_old(const struct publishing *p, const char *name,
  * "<name>.retired" whose file <name> is gone.
  */
 static int remove_remains(const struct publishing *p, const char *name,
-			  const struct publish_names *all, struct error *err)
+			  const struct strlist *all, struct error *err)
 {
 	char *path = path_of(p, name, "", err), *file;
 	int ret = path ? 0 : ERR_NOMEM;
@@ -110,7 +110,7 @@ static int remove_remains(const struct publishing *p, const char *name,
 				   strlen(name) - strlen(PUBLISHED_RETIRED));
 		if (!file)
 			ret = error_nomem(err);
-		else if (publish_names_has(all, file))
+		else if (strlist_has(all, file))
 			ret = 1;
 		free(file);
 	}
@@ -142,7 +142,7 @@ static int keep_bundles(struct publishing *p, struct error *err)
 		oid_to_hex(hex, &list.items[i].hash, list.algo);
 		buf_reset(&name);
 		if (buf_printf(&name, "%s.bundle", hex) < 0 ||
-		    publish_names_add(&p->current, name.data) < 0)
+		    strlist_add(&p->current, name.data) < 0)
 			ret = error_nomem(err);
 	}
 	buf_release(&name);
@@ -152,7 +152,7 @@ static int keep_bundles(struct publishing *p, struct error *err)
 
 int publish_expire(struct publishing *p, int64_t expire, struct error *err)
 {
-	struct publish_names all = {0};
+	struct strlist all = STRLIST_INIT;
 	int ret = keep_bundles(p, err);
 
 	if (!ret)
@@ -160,9 +160,9 @@ int publish_expire(struct publishing *p, int64_t expire, struct error *err)
 	if (ret == ERR_NOMEM)
 		error_nomem(err);
 	for (size_t i = 0; i < all.nr && !ret; i++) {
-		const char *name = all.names[i];
+		const char *name = all.items[i];
 
-		if (publish_names_has(&p->current, name))
+		if (strlist_has(&p->current, name))
 			ret = unmark(p, name, err);
 		else if (ends_with(name, ".pack") || ends_with(name, ".bundle"))
 			ret = handle_old(p, name, expire, err);
@@ -170,6 +170,6 @@ int publish_expire(struct publishing *p, int64_t expire, struct error *err)
 			 ends_with(name, PUBLISHED_RETIRED))
 			ret = remove_remains(p, name, &all, err);
 	}
-	publish_names_release(&all);
+	strlist_release(&all);
 	return ret;
 }

@@ -4,6 +4,7 @@
 #define PUBLISH_PUBLISH_PARTS_H
 
 #include "base/buf.h"
+#include "base/strlist.h"
 #include "odb/odb.h"
 #include "prepared/prepared.h"
 #include "publish/publish.h"
@@ -15,19 +16,6 @@
  * is.
  */
 #define PUBLISH_SHARE SYS_SHARE(0444)
-
-/* A list of file names. */
-struct publish_names {
-	char **names; /* owned, with its strings */
-	size_t nr, alloc;
-};
-
-/* ---- publish-names.c */
-
-/* Add a copy of a name. Returns 0 or ERR_NOMEM. */
-int publish_names_add(struct publish_names *list, const char *name);
-bool publish_names_has(const struct publish_names *list, const char *name);
-void publish_names_release(struct publish_names *list);
 
 struct publishing;
 
@@ -56,13 +44,18 @@ struct publishing {
 	 */
 	char *place;
 	enum sys_fsync_method method;
-	/* the files that clients get from now on */
-	struct publish_names current;
+	/* owned: the names of the files that clients get from now on */
+	struct strlist current;
 };
 
 /* Calls options->note(). */
-void publish_note(const struct publishing *p, enum publish_event event,
-		  const char *name, uint64_t len);
+static inline void publish_note(const struct publishing *p,
+				enum publish_event event, const char *name,
+				uint64_t len)
+{
+	if (p->options->note)
+		p->options->note(p->options->ctx, event, name, len);
+}
 
 /* ---- publish-write.c */
 

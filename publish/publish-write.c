@@ -110,10 +110,10 @@ int publish_content(struct publishing *p,
 
 	if (!ret)
 		ret = buf_printf(&path, "%s/%s", p->place, name.data);
-	if (!ret && publish_names_has(&p->current, name.data))
+	if (!ret && strlist_has(&p->current, name.data))
 		goto out;
 	if (!ret)
-		ret = publish_names_add(&p->current, name.data);
+		ret = strlist_add(&p->current, name.data);
 	if (ret < 0) {
 		error_nomem(err);
 		goto out;
@@ -150,10 +150,10 @@ int publish_content_into(struct publishing *p,
 	};
 	int ret = published_pack_name(&name, &content->checksum, p->odb->algo);
 
-	if (!ret && publish_names_has(&p->current, name.data))
+	if (!ret && strlist_has(&p->current, name.data))
 		goto out;
 	if (!ret)
-		ret = publish_names_add(&p->current, name.data);
+		ret = strlist_add(&p->current, name.data);
 	if (!ret)
 		ret = found.is_own
 			      ? buf_printf(&path, "%s.pack", pack->pack->path)

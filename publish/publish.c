@@ -282,7 +282,7 @@ int publish_run(const struct repo *repo, const struct published_config *config,
 	if (!ret)
 		ret = publish_expire(&p, expire, err);
 	sys_close(lock);
-	publish_names_release(&p.current);
+	strlist_release(&p.current);
 	free(p.place);
 	odb_close(p.odb);
 	return ret;
@@ -307,7 +307,7 @@ int publish_into(const struct repo *repo, const struct published_config *config,
 		ret = odb_open(&p.odb, repo, NULL, err);
 	if (!ret)
 		ret = publish_all(&p, err);
-	publish_names_release(&p.current);
+	strlist_release(&p.current);
 	free(p.place);
 	odb_close(p.odb);
 	return ret;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
 #include "object/hash.h"
 #include "publish/publish-parts.h"
 #include "publish/published.h"
@@ -311,12 +310,12 @@ int published_find(struct buf *uri, const struct published *p,
 
 static int list_pack(void *ctx, const char *name)
 {
-	struct publish_names *packs = ctx;
+	struct strlist *packs = ctx;
 	const char *end = strstr(name, ".pack");
 
 	if (!end || strcmp(end, ".pack") != 0)
 		return 0;
-	return packs->nr == PACKS_MAX ? 1 : publish_names_add(packs, name);
+	return packs->nr == PACKS_MAX ? 1 : strlist_add(packs, name);
 }
 
 /*
@@ -326,22 +325,23 @@ static int list_pack(void *ctx, const char *name)
  */
 static int identify_place(struct hash_ctx *hash, const char *place)
 {
-	struct publish_names packs = {0};
+	struct strlist packs = STRLIST_INIT;
 	struct buf bytes = BUF_INIT;
 	int ret = sys_dir_each(place, list_pack, &packs, NULL);
 
-	sort_strings(packs.names, ret ? 0 : packs.nr);
+	if (!ret)
+		strlist_sort(&packs);
 	for (size_t i = 0; !ret && i < packs.nr; i++) {
 		uint64_t len;
 
-		ret = is_offered(&len, place, packs.names[i]);
+		ret = is_offered(&len, place, packs.items[i]);
 		if (ret > 0)
 			ret = buf_printf(&bytes, "%s %" PRIu64 "\n",
-					 packs.names[i], len);
+					 packs.items[i], len);
 	}
 	hash_update(hash, bytes.data, bytes.len);
 	buf_release(&bytes);
-	publish_names_release(&packs);
+	strlist_release(&packs);
 	/* A directory of published files that cannot be listed has no packs. */
 	return ret == ERR_NOMEM || ret > 0 ? ret : 0;
 }
