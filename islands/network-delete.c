@@ -58,11 +58,12 @@ static int find(struct deleting *d)
 }
 
 /*
- * Returns whether the repository at the member's path is the member. While a
- * fork is made or a member is being deleted, there may be no member at the
- * path, and another repository may have been made there since then. So the
- * repository must then be marked as the member. Otherwise the member is any
- * repository that borrows from the store.
+ * Returns whether the repository at the member's path is the member. If a fork
+ * or a deletion of the member was interrupted, the path may have been free
+ * meanwhile, so another repository may be there now. In these two cases, the
+ * repository must be marked as the member (network_is_marked()). In other
+ * cases, a repository that borrows from the store is the member, even without
+ * the mark.
  */
 static bool is_member(const struct deleting *d, const struct repo *repo,
 		      enum network_link link)
@@ -101,10 +102,10 @@ static int refuse_other(const struct deleting *d)
 }
 
 /*
- * Checks that the repository at the member's path is the one that was
- * registered. Returns 1 if so. Returns 0 if it is another one that does not
- * need the store, and the member is gone. Otherwise returns a negative error
- * code.
+ * Checks the repository at the member's path. Returns 1 if it is the member and
+ * may be removed. Returns 0, with a warning, if a deletion of the member was
+ * interrupted and another repository that does not need the store is at the
+ * path. Otherwise returns a negative error code.
  */
 static int check(const struct deleting *d, const struct repo *repo)
 {
@@ -129,9 +130,9 @@ static int check(const struct deleting *d, const struct repo *repo)
 
 /*
  * Looks for the member's repository. Returns 1 if the repository exists and may
- * be removed, 0 if it does not exist, or a negative error code. If the member
- * was being deleted, anything else at its path stays, such as a directory that
- * is no repository.
+ * be removed, 0 if it does not exist, or a negative error code. If a deletion
+ * of the member was interrupted, something else may be at its path, such as a
+ * directory that is no repository. It is not removed, and the result is 0.
  */
 static int find_repo(const struct deleting *d)
 {

@@ -17,13 +17,13 @@
  * Shared objects stay in the store. Objects that only this member had are
  * removed when the store is pruned. Takes the member's lock. If the repository
  * is gone already, the member is only removed from the network. The same holds
- * for a deletion that was interrupted, if another repository that does not need
- * the store is at the member's path now.
+ * if a deletion was interrupted, and another repository that does not need the
+ * store is at the member's path now.
  *
  * Returns 0 or a negative error code. ERR_MISSING: there is no such member.
- * ERR_INVALID, with nothing changed: the repository has a work tree, or may
- * be another one by now. A member borrows from the store. If a fork or a
- * deletion of the member was interrupted, its repository must also be marked
+ * ERR_INVALID, with nothing changed: the repository has a work tree, or it may
+ * not be the member. A member borrows from the store. If a fork or a deletion
+ * of the member was interrupted, its repository must also be marked
  * (network_is_marked()).
  */
 int network_delete(struct network *network, uint32_t id, struct error *err);

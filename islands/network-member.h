@@ -54,8 +54,8 @@ int network_link_check(enum network_link *link, const struct network *network,
 /*
  * Returns whether the configuration of the repository names it as member `id`:
  * core.alternateRefsPrefixes is the member's prefix. network_link() and
- * network_fork() write this value. So another repository that was made later at
- * the path of a member is told from the member.
+ * network_fork() write this value. Another repository that is made later at the
+ * member's path does not have this value.
  */
 bool network_is_marked(const struct repo *repo, uint32_t id);
 

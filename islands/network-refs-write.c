@@ -17,8 +17,9 @@
 #include "sys/tempfile.h"
 
 /*
- * Maximum number of changes that are written in a transaction. More changes are
- * written as a new packed-refs, unless the store has reftables.
+ * Maximum number of changes that are written in a transaction. If there are
+ * more changes, a new packed-refs file is written instead, unless the store has
+ * reftables.
  */
 #define TRANSACTION_MAX 8
 

@@ -20,10 +20,11 @@
 
 /*
  * Returns 1 if `git_dir` is the git directory of the shared store of a fork
- * network (the repository that holds the objects of all members). Returns 0 if
- * not, or a negative error code. If this cannot be found out, for example
- * because the directory of the registry may not be searched, that is an error:
- * a server must not take a member for a repository that shares no objects.
+ * network (the repository that holds the objects of all members), 0 if not, or
+ * a negative error code. It is an error if this cannot be found out, for
+ * example if this process has no permission to search the directory of the
+ * registry. If the result were 0 then, a server would treat a member like a
+ * repository that shares no objects.
  */
 static int is_store(const char *git_dir, struct error *err)
 {

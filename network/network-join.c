@@ -163,9 +163,9 @@ int network_sync(struct network *network, const uint32_t *ids, size_t nr,
 }
 
 /*
- * Returns whether the object directory of a repository is the one of the store,
- * by a symlink. Such a repository has no objects of its own that could be
- * copied to the store and removed.
+ * Returns whether a symlink makes the object directory of a repository the same
+ * directory as that of the store. Such a repository has no objects of its own
+ * that could be copied to the store and removed.
  */
 static bool has_objects_of_store(const struct network *network,
 				 const struct repo *repo)

@@ -99,11 +99,10 @@ static uint32_t count_new(const struct sync *s, const struct pack *pack)
 }
 
 /*
- * Give a file of a member a second name in the store. Returns 0 if both names
- * are names of one file now, 1 if that is impossible, or a negative error code.
- * It is impossible if the store has another file with this name: other programs
- * name packs after their objects, so packs of two members may have the same
- * name and different bytes.
+ * Gives a file of a member a second name in the store. Returns 0 if both names
+ * are names of one file now, 1 if the store has another file with this name, or
+ * a negative error code. Other programs name packs after their objects. So
+ * packs of two members may have the same name and different bytes.
  */
 static int link_file(const char *from, const char *to, struct error *err)
 {
@@ -116,9 +115,7 @@ static int link_file(const char *from, const char *to, struct error *err)
 	       !sys_is_same(&a, &b);
 }
 
-/*
- * Link one file of a pack into the store. Returns the codes of link_file().
- */
+/* Links one file of a pack into the store. Returns the codes of link_file(). */
 static int link_part(const struct sync *s, const struct pack *pack,
 		     const char *ext, bool required)
 {
@@ -136,7 +133,7 @@ static int link_part(const struct sync *s, const struct pack *pack,
 }
 
 /*
- * Write the .idx of a pack into the store. The file is no hard link, because
+ * Writes the .idx of a pack into the store. The file is no hard link, because
  * its time must be the time at which the pack arrives in the store: a repack
  * removes old packs newest first. Returns 0 or a negative error code.
  */
@@ -162,7 +159,7 @@ static int copy_idx(const struct sync *s, const struct pack *pack)
 }
 
 /*
- * Link the files of a pack into the store, and copy the .idx. The .idx comes
+ * Links the files of a pack into the store, and copies the .idx. The .idx comes
  * last, because it makes the pack visible. Returns 0 if the store has the pack
  * now, 1 if the pack cannot be linked, or a negative error code.
  */
@@ -247,11 +244,14 @@ static int reaches_exactly(struct closing *c, const struct pack_bitmap *pb)
 }
 
 /*
- * Checks that a pack of the member has all that its objects reach. A bitmap
- * index alone does not prove that: it says nothing about unreachable objects,
- * which stock Git also puts into such a pack (git repack -a -k -b), and which
- * may lack objects that they name. Returns 1 if the pack is closed, 0 if not or
- * if that is not known, or a negative error code.
+ * Checks that a pack of the member is closed: that it has all objects that its
+ * objects reach. Returns 1 if the pack is closed, 0 if not or if that is not
+ * known, or a negative error code.
+ *
+ * A bitmap index alone does not prove that the pack is closed. Stock Git also
+ * puts unreachable objects into packs with a bitmap index (git repack -a -k
+ * -b). The bitmaps do not cover these objects, and objects that they refer to
+ * may be missing. So the member's tips must reach each object of the pack.
  */
 static int is_closed(const struct sync *s, const struct pack_bitmap *pb,
 		     const struct pack *pack)
@@ -277,10 +277,10 @@ static int is_closed(const struct sync *s, const struct pack_bitmap *pb,
 }
 
 /*
- * Hard-link a member's pack that has a bitmap index into the store, if the pack
- * has all that its objects reach, and the store lacks most of its objects. With
- * the bitmap index, few objects are read to find this out. Returns 1 if the
- * pack was linked, 0 if not, or a negative error code.
+ * Hard-links a member's pack that has a bitmap index into the store, if the
+ * pack is closed (is_closed()) and the store lacks most of its objects. With
+ * the bitmap index, few objects are read for this check. Returns 1 if the pack
+ * was linked, 0 if not, or a negative error code.
  */
 static int link_bitmapped(struct sync *s, const struct odb_pack *pack)
 {
@@ -331,9 +331,9 @@ static int add_tip(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add to the walk's tips all objects that the store lacks and that the member's
- * references or extra roots (walk/ref-tips.h) name. Returns 0 or a negative
- * error code.
+ * Adds to the walk's tips all objects that the store lacks and that the
+ * member's references or extra roots (walk/ref-tips.h) name. Returns 0 or a
+ * negative error code.
  */
 static int add_tips(struct sync *s)
 {
@@ -382,7 +382,7 @@ static int push(struct stack *stack, uint32_t commit)
 }
 
 /*
- * Visit a commit of the member. If the store has the commit, the commit is on
+ * Visits a commit of the member. If the store has the commit, the commit is on
  * the boundary. Otherwise the commit's parents are visited later. Returns 0 or
  * a negative error code.
  */
@@ -406,7 +406,7 @@ static int visit_commit(struct sync *s, struct stack *stack, uint32_t commit)
 }
 
 /*
- * Find the commits of the store that are parents of new commits. The store is
+ * Finds the commits of the store that are parents of new commits. The store is
  * closed under reachability, so it has all that these commits reach. Returns 0
  * or a negative error code.
  */
@@ -447,7 +447,7 @@ static bool is_same(const struct sync *s, const struct pack *pack)
 }
 
 /*
- * Hard-link into the store a pack whose new objects are exactly the objects to
+ * Hard-links into the store a pack whose new objects are exactly the objects to
  * copy. The pack may also have a few objects that the store has, such as delta
  * bases that completed a thin pack. Returns 1 if a pack was linked, 0 if not,
  * or a negative error code.
@@ -472,7 +472,7 @@ static int link_same(struct sync *s)
 }
 
 /*
- * Put the objects that the store lacks into the job's list of objects to pack.
+ * Puts the objects that the store lacks into the job's list of objects to pack.
  * Returns 0 or a negative error code.
  */
 static int find_new(struct sync *s)
@@ -540,8 +540,10 @@ int network_sync_check(const struct repo *repo, struct error *err)
 }
 
 /*
- * Opens the object database of the member. The references were read before, so
- * the check also sees the boundary of a shallow push that made one of them.
+ * Opens the object database of the member, after a check that the member is not
+ * shallow or partial. The caller has read the references before. If a shallow
+ * push has made one of these references, its shallow boundary was written
+ * earlier. So the check finds it.
  */
 static int open_all(struct sync *s, const struct newpack_options *options)
 {

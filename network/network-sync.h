@@ -37,10 +37,10 @@ int network_pack_options(struct newpack_options *options,
 			 const struct network *network, struct error *err);
 
 /*
- * Check that a repository may have its objects copied to the store. A shallow
- * or partial repository may not: it lacks objects that its commits reach, and
- * the store has, with each object, all that this object reaches. A member may
- * have become shallow or partial later, by a push or a fetch. Returns 0,
+ * Check that a repository is not shallow or partial, so that its objects may be
+ * copied to the store. The store has, with each object, all objects that this
+ * object reaches. A shallow or partial repository lacks some of these objects.
+ * A member may have become shallow or partial by a push or a fetch. Returns 0,
  * ERR_INVALID if the repository is shallow or partial, or another negative
  * error code.
  */
