@@ -282,8 +282,8 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 /*
  * Compares the bitmap of a commit with a plain walk. Does the same for the
  * pseudo-merges that contain the commit. The walk *w must not have shallow
- * commits or replaced objects. Returns 1 if all are right, 0 if the
- * commit has no bitmap, or ERR_CORRUPT with a message that names the first
+ * commits or replaced objects. Returns 1 if all these bitmaps are right, 0 if
+ * the commit has no bitmap, or ERR_CORRUPT with a message that names the first
  * object that differs.
  */
 int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,

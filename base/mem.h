@@ -44,9 +44,10 @@ static inline bool mem_mul(size_t *out, size_t a, size_t b)
 }
 
 /*
- * Returns whether a zlib stream of `stream_len` bytes can inflate to `len`
- * bytes, as far as these lengths tell: two bits of a stream inflate to at most
- * 258 bytes. Call this before memory is allocated for the inflated bytes.
+ * Returns false if a zlib stream of `stream_len` bytes is too short to inflate
+ * to `len` bytes, otherwise true. Only these lengths are checked: two bits of a
+ * stream inflate to at most 258 bytes. Call this before memory is allocated for
+ * the inflated bytes.
  */
 static inline bool mem_can_inflate(uint64_t len, uint64_t stream_len)
 {

@@ -61,7 +61,10 @@ int ewah_append_run(struct ewah *e, bool bit, size_t nr)
 
 	if (!nr)
 		return 0;
-	/* The last word may reach past the last whole word of the limit. */
+	/*
+	 * The limit is no multiple of 64 bits. So `covered` may be one more
+	 * than the number of whole words in the limit.
+	 */
 	if (covered >= EWAH_MAX_BITS / 64 || nr > EWAH_MAX_BITS / 64 - covered)
 		return ERR_INVALID;
 	if (ewah_append_reserve(e, 1) < 0)

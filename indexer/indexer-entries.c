@@ -6,7 +6,8 @@
  * first four bytes move only entry numbers. Then merge sort orders each run of
  * entries whose ids share these four bytes. In most packs, a run has one entry.
  * But a peer can find two objects whose ids share four bytes, and send each of
- * them many times. base/sort.h would need 32 bytes of memory per entry; this
+ * them many times. Then a run has many entries, so the second step must be fast
+ * for long runs, too. base/sort.h would need 32 bytes of memory per entry; this
  * sort needs 8.
  */
 #include <inttypes.h>

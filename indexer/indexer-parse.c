@@ -65,7 +65,9 @@ struct current {
 	uint32_t entry_nr;
 	/* id of the delta base, for a REF_DELTA */
 	struct oid base;
-	/* true: the stream was inflated to its end, so window[at] is behind it
+	/*
+	 * true: the stream was inflated to its end; window[at] is the first
+	 * byte after the stream
 	 */
 	bool has_ended;
 };
@@ -476,8 +478,9 @@ static int take_stream(struct parser *p, struct current *cur, struct error *err)
 }
 
 /*
- * Parses the next entry. *cur describes the entry after success, and after a
- * failure if p->ix has the entry. Returns 0 or a negative error code.
+ * Parses the next entry. After success, *cur describes the entry. After a
+ * failure, *cur describes the entry if the entry was added to p->ix. Returns 0
+ * or a negative error code.
  */
 static int take_entry(struct parser *p, struct current *cur, struct error *err)
 {
@@ -493,8 +496,8 @@ static int take_entry(struct parser *p, struct current *cur, struct error *err)
 	linked = link_base(ix, cur, err);
 	ix->delta_nr += !is_whole(cur);
 	/*
-	 * An entry without a base is inflated too, because the end of its
-	 * stream is the start of the next entry.
+	 * An entry whose base is not in the pack is inflated, too: the next
+	 * entry starts at the end of the stream.
 	 */
 	if (linked != ERR_NOMEM)
 		ret = take_stream(p, cur, err);

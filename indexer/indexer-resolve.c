@@ -6,9 +6,9 @@
  * other deltas. The base is an object that is stored whole, or an object from
  * outside the pack. One thread works on a family; the families with most work
  * are started first. A family is walked depth first with an explicit stack
- * (pack/delta-stack.h), whose objects keep at most `cache_limit` bytes. So each
- * base is made once if the limit suffices, and its deltas are applied to it one
- * after the other.
+ * (pack/delta-stack.h), whose objects keep at most `cache_limit` bytes. The
+ * deltas of a base are applied one after the other. If the limit suffices, each
+ * base is made only once.
  *
  * In a frame of the stack, `nr` is an entry_nr; INDEXER_NONE: the object is not
  * in the pack. `next` is the entry_nr of the next delta to be resolved among

@@ -354,9 +354,10 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 }
 
 /*
- * Locks the directory of a new pack. If the repository has the pack already, a
- * repack may be removing the stored pack. So wait until the repack has removed
- * its packs. Returns a value for sys_dirlock_drop().
+ * Locks the directory of a new pack. The repository may already have a pack of
+ * this name, and a repack may be removing this stored pack. So this function
+ * waits until the repack has removed its old packs. Returns a value for
+ * sys_dirlock_drop().
  */
 static int lock_dir(const struct pack_indexer_files *files)
 {

@@ -41,9 +41,10 @@ struct expiry {
 	 */
 	uint32_t *taken;
 	/*
-	 * Owned: for each pack of the snapshot, whether its time was set to the
-	 * present. Otherwise the objects of a removed pack would appear older,
-	 * and unreachable objects expire by their age.
+	 * owned: for each pack of the snapshot, whether its time was set to the
+	 * present. A pack that stays gets the present time if it is older than
+	 * a removed pack: an object that both have must not appear older
+	 * afterwards, because unreachable objects expire by their age.
 	 */
 	enum freshen_state *freshness;
 	/* names of the packs to remove */

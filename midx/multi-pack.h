@@ -128,10 +128,10 @@ int multi_pack_verify(const struct odb *odb, size_t dir_nr,
  * multi-pack-index is rewritten without these packs. Packs with a .keep file
  * and cruft packs stay. A pack is removed only if each of its objects is in the
  * .idx of a pack that stays. For a promisor pack, the pack that stays must be a
- * promisor pack, too. A pack that stays and is older than the removed pack gets
- * the present time. If its time cannot be changed, no object counts as being in
- * it. *outdated: see struct multi_pack_result. Returns the
- * number of removed packs, or a negative error code: ERR_UNSUPPORTED for a
+ * promisor pack, too. If the pack that stays is older than the removed pack,
+ * its time is set to the present. If its time cannot be set, objects do not
+ * count as being in this pack. *outdated: see struct multi_pack_result. Returns
+ * the number of removed packs, or a negative error code: ERR_UNSUPPORTED for a
  * chain.
  */
 int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,

@@ -51,7 +51,10 @@ struct delta_stack {
 	size_t depth, alloc;
 	/* total number of bytes of the objects on the stack */
 	size_t held;
-	/* number of frames, from the root on, that were dropped */
+	/*
+	 * number of frames, from the root on, whose bytes were dropped; a fixed
+	 * frame counts, but keeps its bytes
+	 */
 	size_t dropped;
 };
 

@@ -26,11 +26,12 @@ int delta_sizes(const void *delta, size_t len, uint64_t *base_size,
 		uint64_t *result_size, size_t *header_len);
 
 /*
- * Returns whether a delta of `delta_len` bytes can make an object of `len`
- * bytes from a base of `base_len` bytes, as far as these lengths tell. Call
- * this before memory is allocated for the object. A byte of a delta adds at
- * most one of two things to the object: one literal byte, or one copy. A copy
- * has at most 2^24 - 1 bytes, and at most the bytes of the base.
+ * Returns false if a delta of `delta_len` bytes is too short to make an object
+ * of `len` bytes from a base of `base_len` bytes, otherwise true. Only these
+ * lengths are checked. Call this before memory is allocated for the object. A
+ * byte of a delta adds at most one of two things to the object: one literal
+ * byte, or one copy. A copy has at most 2^24 - 1 bytes, and at most the bytes
+ * of the base.
  */
 bool delta_can_make(uint64_t len, size_t delta_len, size_t base_len);
 

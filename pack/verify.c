@@ -222,9 +222,10 @@ static int check_id(struct worker *w, const struct delta_frame *object,
 }
 
 /*
- * Passes an object to one of the callbacks: to `object` if it is right, to
- * `bad` if it is wrong. `ret` is the result of decoding it and checking its id.
- * Returns 0 to use the object, 1 to skip it, or a negative error code.
+ * Passes an object to one of the callbacks: to `object` if the object is right,
+ * to `bad` if it is wrong. `ret` is the result of decoding the object and
+ * checking its id. Returns 0 to use the object, 1 to skip it, or a negative
+ * error code.
  */
 static int judge(struct worker *w, const struct delta_frame *object, int ret,
 		 struct error *err)

@@ -27,10 +27,11 @@ int pack_verify_rev(const struct pack *pack, struct error *err);
 
 /*
  * Verifies a pack with `threads` threads. Each family of deltas is visited
- * depth first. So a thread holds only those bases of the current object that
- * have further children, and at most 96 MiB of them; above this limit, bases
- * are made again. Otherwise every object is inflated once. Returns 0,
- * ERR_CORRUPT (with pack and offset in the message) or ERR_NOMEM.
+ * depth first. So a thread needs only those bases of the current object that
+ * have further children. Each thread keeps at most 96 MiB of bases. If this
+ * limit suffices, every object is inflated once. Otherwise, bases are dropped
+ * and made again. Returns 0, ERR_CORRUPT (with pack and offset in the message)
+ * or ERR_NOMEM.
  */
 int pack_verify(const struct pack_chains *chains, unsigned threads,
 		struct error *err);

@@ -357,9 +357,10 @@ int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
 		return ret < 0 ? error_nomem(err) : 0;
 	ret = multi_pack_lock(&lock, dir, share, &why);
 	/*
-	 * If the lock cannot be taken, a killed process may have left it, so go
-	 * on without the lock, as stock Git does. If another process has the
-	 * lock, it will see that packs were removed (multi_pack_check_packs()).
+	 * The lock may be left from a killed process. So if the lock cannot be
+	 * taken, go on without it, as stock Git does. If another process holds
+	 * the lock, that process notices the removed packs before it installs
+	 * its multi-pack-index (multi_pack_check_packs()).
 	 */
 	if (!ret || ret == ERR_DENIED)
 		ret = remove_naming(dir, names, err);

@@ -36,9 +36,10 @@ struct old_packs {
 	unsigned share;
 	/*
 	 * Called by old_packs_remove() before it removes packs, while no other
-	 * process of this project removes packs of `dir`. Takes packs off the
-	 * list that must stay after all. Returns 0, or a negative error code,
-	 * which ends the removal. NULL: no such call.
+	 * process of this project removes packs of `dir`. If some of the listed
+	 * packs must stay after all, the callback takes them off the list.
+	 * Returns 0, or a negative error code, which ends the removal. NULL: no
+	 * such call.
 	 */
 	int (*last_check)(void *ctx, struct error *err);
 	void *ctx; /* argument of last_check */
@@ -94,9 +95,9 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the files of the listed packs, holding the lock of their directory.
- * First, old->last_check is called. Then a multi-pack-index that names
- * one of these packs, or cannot be read, is removed. Then the packs are
+ * Remove the files of the listed packs. The lock of their directory is held
+ * meanwhile. First, old->last_check is called. Then a multi-pack-index that
+ * names one of these packs, or cannot be read, is removed. Then the packs are
  * removed, the newest first, so the oldest packs remain if the process is
  * interrupted. The .idx of each pack goes before its other files, so that no
  * reader opens an incomplete pack.

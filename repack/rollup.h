@@ -52,12 +52,12 @@ struct rollup_options {
 	 */
 	bool loose;
 	/*
-	 * The caller will remove the ROLLUP_INCLUDE packs. An object that is
-	 * left out must not appear older afterwards, because an unreachable
-	 * object expires by its age. So a ROLLUP_EXCLUDE or ROLLUP_OPEN pack
-	 * with an object that is left out gets the present time, unless it is
-	 * as young as the ROLLUP_INCLUDE packs. If its time cannot be changed,
-	 * the object is put into the new pack.
+	 * true: the caller will remove the ROLLUP_INCLUDE packs. An object that
+	 * is left out must not appear older afterwards, because an unreachable
+	 * object expires by its age. So if a ROLLUP_EXCLUDE or ROLLUP_OPEN pack
+	 * has an object that is left out, and is older than the ROLLUP_INCLUDE
+	 * packs, the time of this pack is set to the present. If its time
+	 * cannot be set, the object is put into the new pack.
 	 */
 	bool removes;
 	/*
