@@ -366,7 +366,8 @@ void access_helper_free(struct access_helper *helper)
 	if (!helper)
 		return;
 	/*
-	 * A helper that ignores SIGTERM must not keep this worker from ending.
+	 * stop() kills a helper that ignores SIGTERM. So such a helper does not
+	 * keep this worker running.
 	 */
 	if (helper->is_running)
 		ask_to_end(helper);

@@ -58,8 +58,8 @@ struct access_answer {
 struct access_helper *access_helper_new(const char *command, unsigned limit_ms);
 
 /*
- * Ends the helper: closes its input and sends SIGTERM, and kills the helper if
- * it has not ended a second later. NULL is allowed.
+ * Ends the helper: closes its input and sends SIGTERM. Kills the helper if it
+ * still runs a second later. NULL is allowed.
  */
 void access_helper_free(struct access_helper *helper);
 

@@ -105,8 +105,8 @@ struct daemon_conn {
 	 */
 	struct stored_copies *copies;
 	/*
-	 * time since which the thread that has the connection waits for the
-	 * client to send or to accept bytes; 0: the thread does not wait
+	 * time at which the thread of this connection began to wait for the
+	 * client, which must send or accept bytes; 0: the thread does not wait
 	 */
 	_Atomic uint64_t stalled_ns;
 	/* the connection is closed after the next answer */

@@ -23,7 +23,7 @@ struct lane {
 
 struct lanes {
 	unsigned thread_nr, busy;
-	unsigned lane_nr;              /* without `spare` */
+	unsigned lane_nr;              /* number of lanes, except `spare` */
 	struct lane *buckets[BUCKETS]; /* owned lanes */
 	/*
 	 * head of the ring of lanes (lines of requests of one client) that have

@@ -78,8 +78,9 @@ void lanes_done(struct lanes *lanes, uint64_t key);
 unsigned lanes_waiting(const struct lanes *lanes, uint64_t key);
 
 /*
- * Returns whether a client that uses no thread has waited for one since
- * `since_ns` or longer. Lanes with other purposes than one client do not count.
+ * Returns whether there is a client that uses no thread and has waited for a
+ * thread since `since_ns` or longer. Lanes that do not belong to one client are
+ * ignored.
  */
 bool lanes_starve(const struct lanes *lanes, uint64_t since_ns);
 

@@ -38,9 +38,10 @@
 #define MS_NS UINT64_C(1000000)
 
 /*
- * A client that has no thread waits STARVE_NS for one. Then another client may
- * lose a connection: one that has occupied a thread for STALL_NS without a byte
- * from the client or to the client. At most one connection is cut in CUT_NS.
+ * If a client has no thread and has waited for one for STARVE_NS, another
+ * client may lose a connection. This connection has occupied a thread for
+ * STALL_NS, and in this time its client has neither sent nor accepted a byte.
+ * At most one connection is cut in CUT_NS.
  */
 #define STARVE_NS (3000 * MS_NS)
 #define STALL_NS (5000 * MS_NS)
@@ -322,8 +323,9 @@ static bool is_stalled(const struct daemon_conn *conn, uint64_t now)
 
 /*
  * Returns a stalled connection of the client that uses most threads, or NULL if
- * no client uses more than its share. A connection of ssh is never returned:
- * its user is known, and pipes cannot be cut. The caller holds pool->lock.
+ * no client with a stalled connection uses more than its share. A connection of
+ * ssh is never returned: ssh has verified its user, and pipes cannot be cut.
+ * The caller holds pool->lock.
  */
 static struct daemon_conn *find_stalled(const struct daemon_pool *pool,
 					uint64_t now)
@@ -357,8 +359,9 @@ void daemon_pool_relieve(struct daemon_pool *pool, uint64_t now)
 	if (lanes_starve(pool->lanes, now - STARVE_NS))
 		conn = find_stalled(pool, now);
 	/*
-	 * Its thread cannot give the connection back while the lock is held,
-	 * and only this thread, the loop, closes connections.
+	 * The connection stays open until it is cut. Its thread cannot give it
+	 * back while the lock is held. Only the loop closes connections, and
+	 * the loop runs this function.
 	 */
 	if (conn)
 		sys_socket_cut(conn->stream.fd);

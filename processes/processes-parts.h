@@ -52,9 +52,10 @@ struct daemon_pool;
 size_t daemon_pool_fds(unsigned thread_nr);
 
 /*
- * Returns the number of the first descriptor of this process that is not for
- * connections, so that daemon_pool_fds() descriptors are left. If the system
- * allows few descriptors, connections get half of them.
+ * Returns an upper limit for descriptors of connections: only descriptors with
+ * smaller numbers may be connections. So daemon_pool_fds() descriptors are left
+ * for other uses. If the system allows few descriptors, connections get half of
+ * them.
  */
 int daemon_pool_fd_end(unsigned thread_nr);
 
@@ -96,10 +97,10 @@ void daemon_pool_replace(struct daemon_pool *pool);
 
 /*
  * If a client without a thread has waited for some seconds, cuts a connection
- * of a client that uses more than its share of the threads. Only a connection
- * is cut whose thread waits for its own client: for bytes of a request, or
- * until the client accepts bytes of the answer. So clients that stall cannot
- * occupy all threads. `now` is sys_clock_ns().
+ * of a client that uses more than its share of the threads. So clients that
+ * stall cannot occupy all threads. A connection is cut only if its thread waits
+ * for the client: for bytes of a request, or until the client accepts bytes of
+ * the answer. `now` is sys_clock_ns().
  */
 void daemon_pool_relieve(struct daemon_pool *pool, uint64_t now);
 

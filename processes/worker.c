@@ -74,9 +74,9 @@ struct worker {
 	struct daemon_conn lists[DAEMON_STATES];
 	unsigned conn_nr;
 	/*
-	 * A new connection is refused if its descriptor has this number or a
-	 * higher one. The system always chooses the lowest free number. So this
-	 * many descriptors are in use, and threads need the rest.
+	 * A new connection is refused if the number of its descriptor is fd_end
+	 * or higher. The system always chooses the lowest free number. So all
+	 * lower descriptors are in use then, and threads need the higher ones.
 	 */
 	int fd_end;
 	/* whether requests were read since trimmed_ns */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A lock on a directory. The lock has no file. It ends when its holder closes
- * the descriptor or ends, so a killed process leaves no lock behind. The lock
- * is advisory, and stock Git does not take it.
+ * A lock on a directory. The lock has no file. The lock ends when its holder
+ * closes the descriptor or exits, so a killed process leaves no lock behind.
+ * The lock is advisory, and stock Git does not take it.
  */
 #ifndef SYS_DIRLOCK_H
 #define SYS_DIRLOCK_H
@@ -14,8 +14,8 @@
 /*
  * Milliseconds to wait for the lock of a pack directory. A process holds this
  * lock while it removes packs, gives a received pack its final name, or
- * installs a multi-pack-index. So none of them relies on a pack that another
- * one removes at the same time.
+ * installs a multi-pack-index. So no process relies on a pack that another
+ * process removes at the same time.
  */
 #define SYS_DIRLOCK_PACKS_MS 60000
 
@@ -23,9 +23,9 @@
 #define SYS_DIRLOCK_NONE INT32_MAX
 
 /*
- * Locks the directory `path`. While another descriptor has the lock, tries
- * again for `timeout_ms` milliseconds. The same process must not take the lock
- * twice: it would wait for itself.
+ * Locks the directory `path`. If another descriptor has the lock, tries again
+ * for `timeout_ms` milliseconds. A process must not take the lock twice,
+ * because it would wait for itself.
  *
  * Returns a value for sys_dirlock_drop(). This value is SYS_DIRLOCK_NONE if the
  * file system has no such locks (some NFS mounts) or the directory cannot be

@@ -202,9 +202,9 @@ int sys_rmdir(const char *path, struct error *err);
 /*
  * Removes `path` and the directories below it, if they contain nothing but
  * directories. A symbolic link counts as a file and is not followed. Returns 1
- * if `path` is removed or did not exist, 0 if it stays because there is a file
- * in it or below, or ERR_IO. If `path` stays, some directories below it may be
- * removed.
+ * if `path` is removed or did not exist. Returns 0 if `path` stays, because
+ * there is a file in it or below; some directories below `path` may be removed.
+ * Returns ERR_IO after an error.
  */
 int sys_rmdir_empty(const char *path, struct error *err);
 

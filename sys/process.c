@@ -229,7 +229,9 @@ void *sys_memory_shared(size_t size)
 
 /*
  * Appends zeros until the file has `size` bytes. The caller has locked the
- * file, because another process may also lengthen it, and then write to it.
+ * file. Without the lock, another process could also lengthen the file and
+ * write to it, and the zeros of this process would replace what the other
+ * process wrote.
  */
 static int lengthen_locked(int fd, size_t size, const char *path,
 			   struct error *err)

@@ -98,9 +98,9 @@ uint64_t sys_memory_anonymous(void);
 
 /*
  * Raises the maximum number of open descriptors of this process to `wanted`, or
- * to the highest number that the system allows. A higher maximum stays. Returns
- * the maximum; 0 if it is unknown. Programs that are started later inherit the
- * maximum.
+ * to the highest number that the system allows. A maximum above `wanted` is not
+ * changed. Returns the maximum; 0 if it is unknown. Programs that are started
+ * later inherit the maximum.
  */
 size_t sys_descriptors_raise(size_t wanted);
 
