@@ -17,8 +17,8 @@ struct strlist {
 	}
 
 /*
- * Appends a copy of a string, or of the first `len` bytes of a string. Return 0
- * or ERR_NOMEM. After an error, the list is unchanged.
+ * Appends a copy of a string, or of the first `len` bytes of a string. Returns
+ * 0 or ERR_NOMEM. After an error, the list is unchanged.
  */
 int strlist_add(struct strlist *list, const char *s);
 int strlist_add_len(struct strlist *list, const char *s, size_t len);

@@ -87,7 +87,9 @@ struct log_search {
 };
 
 /*
- * If `ref` has no reflog and is symbolic, looks for the reflog of its target.
+ * If the ref has a reflog, sets s->full to the name of the ref. Otherwise, if
+ * the ref is symbolic and its target has a reflog, sets s->full to the name of
+ * the target. Returns 1 if s->full was set, otherwise 0.
  */
 static int stop_at_log(void *ctx, const struct ref *ref)
 {
@@ -455,7 +457,10 @@ static int run_drop(struct run *r, int argc, const char **argv)
 	return r->code;
 }
 
-/* Lists a reflog, unless its file is a symbolic link, as stock Git does. */
+/*
+ * Prints the name of a reflog. As in stock Git, a reflog whose file is a
+ * symbolic link is not listed.
+ */
 static int list_one(void *ctx, const char *name)
 {
 	const struct run *r = ctx;

@@ -140,11 +140,13 @@ int rev_args_add_stdin(struct rev_args *args, struct error *err);
 int rev_args_check(const struct rev_args *args, struct error *err);
 
 /*
- * Call this if a tip could not be added, because an object is missing. If
- * --all or a similar option was given, and the object of a tip is missing, sets
- * *err to "bad object <ref>", with a ref that has the id of this tip. If
- * there is no such ref, and in other cases, *err is not changed. So a ref whose
- * object is missing is reported before a tag whose target is missing.
+ * Call this if a tip could not be added, because an object is missing: the
+ * object of the tip, or the target of a tag.
+ *
+ * If --all or a similar option was given, and the object of a tip is missing,
+ * sets *err to "bad object <ref>". Here, <ref> is a ref that has the id of this
+ * tip. If there is no such ref, and in other cases, *err is not changed. So a
+ * ref whose object is missing is reported before a tag whose target is missing.
  *
  * Returns ERR_MISSING, or another negative error code if the refs cannot be
  * read.

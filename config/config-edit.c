@@ -20,7 +20,10 @@
 struct item {
 	size_t start, end; /* its bytes in the text */
 	bool is_header;
-	/* true: the section of the variable to edit, or a variable in it */
+	/*
+	 * true: the header of the section of the variable to edit, or a
+	 * variable in this section
+	 */
 	bool is_inside;
 	bool is_wanted; /* true: the variable to edit */
 };
@@ -31,10 +34,11 @@ struct editor {
 	/* owned: headers and variables in the order of the text */
 	struct item *items;
 	size_t nr, alloc;
-	size_t wanted_nr; /* number of items that are the variable to edit */
+	size_t wanted_nr; /* number of items with is_wanted */
 	struct buf out;   /* owned: the new text */
-	size_t copied;    /* number of bytes of the text that are done */
-	bool is_done;     /* true: the new value is in `out` */
+	/* offset in the old text: the bytes before it are copied or left out */
+	size_t copied;
+	bool is_done; /* true: the new value is in `out` */
 };
 
 static int add_item(struct editor *e, const struct config_line *line,
@@ -114,8 +118,9 @@ static int end_line(struct buf *out)
 }
 
 /*
- * Ends the last line of the whole text, which is in `out`. After a backslash at
- * the end of this line, a value would continue, so an empty line follows.
+ * Ends the last line of `out`, which has the whole text. If this line ends with
+ * a backslash, its value continues on the next line. So an empty line is
+ * appended as the next line.
  */
 static int end_text(struct buf *out)
 {
@@ -154,8 +159,8 @@ static bool is_blank(const struct editor *e, size_t start, size_t end)
 }
 
 /*
- * Returns whether the section of items [first, end) has variables to remove,
- * and neither another variable nor a comment.
+ * Returns whether the section of items [first, end) becomes empty: it has
+ * variables, all of them are to be removed, and it has no comment.
  */
 static bool becomes_empty(const struct editor *e, size_t first, size_t end)
 {

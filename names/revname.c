@@ -617,8 +617,8 @@ static enum revname_hint suffix_hint(const struct resolver *r,
  * Parses the suffixes at the end of the first *len bytes of the name into
  * r->suffixes. Sets *len to the number of bytes before the suffixes, and *hint
  * to the kind of object that these bytes should mean. Returns 0 or a negative
- * error code. After an error, r->suffixes has the suffixes behind the one that
- * is wrong.
+ * error code. If a suffix is wrong, r->suffixes has the suffixes that follow
+ * the wrong one in the name.
  */
 static int parse_suffixes(struct resolver *r, size_t *len,
 			  enum revname_hint *hint)

@@ -150,8 +150,8 @@ static int compare(void *ctx, unsigned thread_nr, const struct oid *oid,
 		return error_nomem(err);
 	ret = odb_read(reader, oid, &obj, err);
 	/*
-	 * If a concurrent gc has removed the object, there is nothing to
-	 * compare with.
+	 * If a concurrent gc has removed the existing object, the received
+	 * object cannot be compared with it.
 	 */
 	if (ret == ERR_MISSING)
 		return 0;

@@ -82,8 +82,9 @@ static int visit_file(void *ctx, const char *name)
 }
 
 /*
- * Returns whether a path that could not be opened as a directory is one that
- * other processes make and remove: it is missing or a directory now.
+ * Returns whether a directory of loose objects that could not be opened may
+ * have been removed or made meanwhile. This is so if nothing is at `path`, or a
+ * directory. It is not so if something else is there.
  */
 static bool may_appear(const char *path)
 {
@@ -109,9 +110,9 @@ static int visit_dir(struct loose_visit *v, const char *object_dir,
 	v->dir_len = v->path.len;
 	ret = sys_dir_each(dir.data, visit_file, v, v->err);
 	/*
-	 * Another process may remove the directory when its last object goes,
-	 * and make it again for a new object. An object that arrives during the
-	 * visit need not be visited.
+	 * Another process may have removed the directory with its last object,
+	 * and may have made it again for a new object. Objects that arrive
+	 * during the visit need not be visited.
 	 */
 	if (ret == ERR_MISSING && may_appear(dir.data))
 		ret = 0;

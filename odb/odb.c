@@ -320,10 +320,10 @@ static int try_all_packs(struct odb *odb, size_t *alloc, struct error *warning,
 
 /*
  * Opens the packs of all directories, in several attempts if packs change
- * meanwhile. The warning is that of the last attempt, because a file that was
- * broken in an earlier attempt may be gone. If the caller has a warning
- * already, this warning stays unless a pack is broken. Returns 0 or a negative
- * error code.
+ * meanwhile. Warnings of earlier attempts are dropped, because a file that was
+ * broken then may be gone. If a file is broken in the last attempt, *warning is
+ * set. But a warning that the caller has set before stays, unless a pack is
+ * broken. Returns 0 or a negative error code.
  */
 static int open_all_packs(struct odb *odb, struct error *warning,
 			  struct error *err)

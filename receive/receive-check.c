@@ -19,9 +19,9 @@ struct division {
 };
 
 /*
- * Decide about a command that needs missing objects; `why` has the message.
- * Check it again with the shallow boundary of the client. Returns 0 or a
- * negative error code.
+ * Accept or refuse a command that needs missing objects; `why` has the message.
+ * If the client has sent a shallow boundary, check the command again with this
+ * boundary. Returns 0 or a negative error code.
  */
 static int settle(struct division *d, struct receive_command *cmd,
 		  struct error *why)
@@ -48,8 +48,9 @@ static int settle(struct division *d, struct receive_command *cmd,
 }
 
 /*
- * Returns the length of the shortest list of first commands in which `value_nr`
- * commands set a value. There must be so many.
+ * Returns the number of commands at the beginning of the array `commands` among
+ * which `value_nr` commands set a value. The last of them sets a value. The
+ * array must have at least `value_nr` such commands.
  */
 static size_t first_part(const struct receive_command *commands,
 			 size_t value_nr)
@@ -62,9 +63,10 @@ static size_t first_part(const struct receive_command *commands,
 }
 
 /*
- * Check that all objects for some commands exist. If objects are missing, check
- * each half of the commands, until single commands are left. So a few bad
- * commands among many cost a few checks. Returns 0 or a negative error code.
+ * Check that all objects exist that `nr` commands need. If objects are missing,
+ * check each half of the commands, until single commands are left. So if a few
+ * of many commands are bad, only a few checks are needed. Returns 0 or a
+ * negative error code.
  */
 static int check_range(struct division *d, struct receive_command *commands,
 		       size_t nr)

@@ -168,7 +168,8 @@ static inline bool receive_is_live(const struct receive_command *cmd)
 	return !cmd->error;
 }
 
-/* Returns true if a command gives a new value to its ref, and is not refused.
+/*
+ * Returns true if a command gives a new value to its ref, and is not refused.
  */
 static inline bool receive_sets_value(const struct receive_command *cmd)
 {

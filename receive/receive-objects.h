@@ -16,8 +16,8 @@
 
 /*
  * Callbacks for indexing a pack if clients may know only of reachable objects
- * (is_limit): a delta base that the client is not allowed to know of counts as
- * missing.
+ * (is_limit). If the client is not allowed to know of a delta base, the base
+ * counts as missing.
  */
 struct receive_seen_only {
 	/* the callbacks without the restriction to reachable objects */

@@ -129,8 +129,8 @@ struct move {
 	int rank;
 	struct error *err;
 	/*
-	 * The result of sys_dirlock_take(). ERR_DENIED: another process may be
-	 * removing stored packs, so no stored file may be used.
+	 * result of sys_dirlock_take(). ERR_DENIED: another process may be
+	 * removing stored packs, so the move must not rely on a stored file.
 	 */
 	int lock;
 };
@@ -344,9 +344,9 @@ int quarantine_migrate(struct quarantine *q, struct error *err)
 	if (!q->dir.path)
 		return 0;
 	/*
-	 * If the repository has the received pack already, a repack may be
-	 * removing the stored pack. So wait until the repack has removed its
-	 * packs.
+	 * The repository may already have a pack of the same name, and a repack
+	 * may be removing this stored pack. So wait until the repack has
+	 * removed its old packs.
 	 */
 	ret = buf_printf(&dir, "%s/pack", q->repo->object_dir);
 	if (!ret)

@@ -51,7 +51,7 @@ struct packed_rewrite {
 	bool peeled, fully_peeled, is_proved;
 	/* bytes of the new file's header; 0: not written yet */
 	size_t header_len;
-	/* the header must be written again, with fewer traits */
+	/* true: the header must be written again, with fewer traits */
 	bool has_fewer_traits;
 };
 
@@ -74,10 +74,10 @@ void packed_rewrite_promise_peeled(struct packed_rewrite *rw);
 
 /*
  * Takes the promise of packed_rewrite_promise_peeled() back, at any time before
- * packed_rewrite_finish(). For a caller that meets a ref about which it cannot
- * find out whether the ref is a tag. The new header then has the traits of the
- * old header without "gitreach-peeled". If there are no old records, the new
- * header has "peeled" and "fully-peeled", as stock Git writes them.
+ * packed_rewrite_finish(). Call this function if you cannot find out whether a
+ * ref is a tag. The new header then has the traits of the old header without
+ * "gitreach-peeled". If there are no old records, the new header has "peeled"
+ * and "fully-peeled", as stock Git writes them.
  */
 void packed_rewrite_promise_no_more(struct packed_rewrite *rw);
 

@@ -178,12 +178,12 @@ int refs_each_root(struct refs *refs,
 		   struct error *warning, struct error *err);
 
 /*
- * Visits what is stored: the root refs, then the refs below "refs/", both in
- * the order of their names. Symbolic refs are not followed: ref->target is the
- * stored target. A broken ref is visited with ref->is_broken set. For callers
- * that copy all refs. If `fn` returns a nonzero value, the visit stops and
- * returns this value. Otherwise returns 0 or a negative error code. If a record
- * is out of order, this is ERR_CORRUPT.
+ * Visits the stored refs: first the root refs, then the refs below "refs/",
+ * both in the order of their names. Symbolic refs are not followed: ref->target
+ * is the stored target. A broken ref is visited with ref->is_broken set. For
+ * callers that copy all refs. If `fn` returns a nonzero value, the visit stops
+ * and returns this value. Otherwise returns 0, ERR_CORRUPT if a record is out
+ * of order, or another negative error code.
  */
 int refs_each_stored(struct refs *refs,
 		     int (*fn)(void *ctx, const struct ref *ref), void *ctx,

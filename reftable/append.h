@@ -64,10 +64,10 @@ struct reftable_append {
 };
 
 /*
- * Locks the stack in the directory `dir`, and reads the stack. The directory
- * must exist. If it does not, returns ERR_IO, because a stack that was lost, or
- * the stack of a work tree that does not exist, must not become an empty stack.
- * `dir` is borrowed until release.
+ * Locks the stack in the directory `dir`, and reads the stack. If the directory
+ * does not exist, returns ERR_IO and makes no empty stack: the stack may have
+ * been lost, or may be that of a work tree that does not exist. `dir` is
+ * borrowed until release.
  *
  * Returns 0, ERR_DENIED if another process has the lock, ERR_CORRUPT, ERR_IO,
  * ERR_NOMEM or ERR_INVALID. After an error, *a is released.
