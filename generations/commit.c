@@ -143,10 +143,11 @@ static int put_file(const struct upload *u, const struct generation_upload *up,
 				    (size_t)file.size, &always, err);
 	else if (!ret)
 		/*
-		 * Readers refuse a file with another hash than the record says.
-		 * The local file may have been replaced since it was hashed:
-		 * the files of an import can be symlinks to files of a
-		 * repository, and a repack replaces these.
+		 * Readers refuse a file if its hash differs from the hash in
+		 * the record. The local file may have been replaced after its
+		 * hash was computed: files of an import can be symlinks to
+		 * files of a repository, and a repack of this repository may
+		 * replace them. So pass the hash.
 		 */
 		ret = filestore_put_file(place->store, NULL, name.data,
 					 up->local_path, file.sha256, &always,

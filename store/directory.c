@@ -411,8 +411,8 @@ static int append_name(struct names *n, const char *text)
 }
 
 /*
- * Returns whether an entry is not needed: neither the file `name`, nor any file
- * of a directory `name`, comes after the name `after`.
+ * Returns whether earlier pages have listed all files of an entry: the file
+ * `name` and all files of a directory `name` have names up to `after`.
  */
 static bool is_listed(const char *name, const char *after)
 {
@@ -420,17 +420,18 @@ static bool is_listed(const char *name, const char *after)
 	int cmp = strncmp(name, after, len);
 
 	/*
-	 * If `after` begins with `name`, compare the slash that follows `name`
-	 * in the names of the files of the directory.
+	 * If `name` is a directory, a slash follows `name` in the names of its
+	 * files. So if `after` begins with `name`, compare the slash with the
+	 * next byte of `after`.
 	 */
 	return cmp < 0 || (!cmp && after[len] > '/');
 }
 
 /*
  * Handles one entry of the directory n->dir: reads a directory, or notes a file
- * whose name starts with the prefix. Skips entries that an earlier page has
- * listed before it looks them up: otherwise each page of a large directory
- * would look up all its entries.
+ * whose name starts with the prefix. Entries that earlier pages have listed are
+ * skipped without a look-up. So in a large directory, a page does not look up
+ * all entries.
  */
 static int add_entry(void *ctx, const char *entry)
 {

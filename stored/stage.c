@@ -120,9 +120,10 @@ static int has_more(const struct making *m)
  * Opens the objects of the source. Returns 1 if the source may have objects
  * that are not in its own packs, 0 if not, or a negative error code.
  *
- * The search for loose objects needs open objects. If there are no loose
- * objects, a repack may have packed them after the packs were listed. So open
- * the objects again, which lists the packs again.
+ * The search for loose objects needs open objects, so the packs are listed
+ * before the search. If the search finds nothing, a repack may have packed the
+ * loose objects in between. So this function then opens the objects again,
+ * which lists the packs again.
  */
 static int open_objects(struct making *m)
 {
@@ -215,9 +216,8 @@ static int check_pack_file(const struct making *m, const struct pack *pack,
 }
 
 /*
- * Checks that the stage has all packs of m->odb, and their indexes: without its
- * index, the objects of a pack are not found. Returns 0 or a negative error
- * code.
+ * Checks that the stage has all packs of m->odb, and their indexes. The objects
+ * of a pack without an index are not found. Returns 0 or a negative error code.
  */
 static int check_packs(const struct making *m)
 {
