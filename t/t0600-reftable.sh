@@ -332,8 +332,8 @@ test_expect_success 'init refuses an unknown or a different ref format' '
 	grep "^Reinitialized existing" out
 '
 
-# abbrev_is <number>: core.abbrev, which a file of includeIf may set, is <number>
-# in both repositories.
+# abbrev_is <number>: check that core.abbrev is <number> in both repositories. A file
+# of includeIf may set this variable.
 abbrev_is () {
 	for side in files tables
 	do

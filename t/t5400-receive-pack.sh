@@ -388,8 +388,8 @@ test_expect_success 'a commit whose parent exists but is incomplete is refused' 
 	test_clean graph.git
 '
 
-# push_many <bad>...: create 60 refs in graph.git; those with these numbers get an id
-# that does not exist.
+# push_many <bad>...: push 60 new refs to graph.git. The refs with the numbers <bad>
+# get ids of missing objects. Check that only these refs are refused.
 push_many () {
 	stock -C graph.git for-each-ref --format="delete %(refname)" \
 		refs/many >del &&
@@ -416,7 +416,7 @@ push_many () {
 	test $(stock -C graph.git for-each-ref refs/many | wc -l) = $((60 - $#))
 }
 
-test_expect_success 'the commands without missing objects are executed' '
+test_expect_success 'only the commands that need missing objects are refused' '
 	push_many &&
 	push_many 1 &&
 	push_many 60 &&
@@ -424,7 +424,7 @@ test_expect_success 'the commands without missing objects are executed' '
 	push_many $(seq 60)
 '
 
-test_expect_success STRACE 'one bad command among many costs a few checks' '
+test_expect_success STRACE 'one bad command among many needs only a few checks' '
 	TRACER="strace -f -e trace=openat -o log" push_many 25 &&
 	test $(grep -c "/commit-graph\".* = [0-9]" log) -lt 20
 '
@@ -566,7 +566,7 @@ test_expect_success 'a repository with a work tree keeps reflogs' '
 	test_line_count 1 log
 '
 
-test_expect_success 'settings of index-pack count if a pack is sent' '
+test_expect_success 'wrong settings of index-pack are an error only if a pack is sent' '
 	rm -rf server.git && stock clone -q --bare client.git server.git &&
 	tip=$(stock -C server.git rev-parse main) &&
 	new=$(stock -C client.git commit-tree -p main -m new "main^{tree}") &&

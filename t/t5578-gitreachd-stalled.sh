@@ -7,8 +7,8 @@ threads from other clients'
 
 # stall.py <http port> <git port> <pack>: clients begin requests, and neither send nor
 # read further bytes. Three clients have six connections each. After a line on standard
-# input, two clients with one connection each begin. At the end of standard input,
-# prints for each of these two whether its connection is still open.
+# input, two more clients begin, with one connection each. At the end of standard input,
+# the program prints for each of these two clients whether its connection is still open.
 cat >stall.py <<'EOF'
 import socket, sys
 http, git = int(sys.argv[1]), int(sys.argv[2])
@@ -68,7 +68,7 @@ test_expect_success 'setup' '
 	pack=$(cd srv/r.git/objects/pack && echo *.pack)
 '
 
-# in_flight <n>...: does the number of requests that have a thread equal one of <n>...?
+# in_flight <n>...: check that the number of requests that have a thread is one of <n>...
 in_flight () {
 	curl -s $admin/metrics >metrics &&
 	now=$(sed -n "s/^gitreach_requests_in_flight //p" metrics) &&
@@ -78,7 +78,8 @@ in_flight () {
 	esac
 }
 
-# Lanes leave one or two threads of eight to further clients.
+# The three clients with six connections get six or seven of the eight threads: lanes
+# leave one or two threads to further clients.
 test_expect_success 'a client is served while others stall' '
 	start_daemon --export-all --workers=1 --threads=8 --timeout=100 \
 		--listen=http://127.0.0.1:0 --listen=git://127.0.0.1:0 \
@@ -99,7 +100,7 @@ test_expect_success 'a client is served while others stall' '
 	grep "closed a stalled connection" log
 '
 
-test_expect_success 'clients with one connection have kept it' '
+test_expect_success 'stalled clients with one connection have kept it' '
 	exec 5>&- &&
 	wait $stalled &&
 	grep "open True True" begun &&

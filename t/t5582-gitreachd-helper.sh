@@ -271,7 +271,7 @@ test_expect_success 'a helper that dies, is silent or talks nonsense' '
 '
 
 # The helper writes its process id, ignores SIGTERM, and goes on when its input ends.
-test_expect_success 'a helper that does not end does not delay the end of the server' '
+test_expect_success 'the server ends soon, even if the helper ignores SIGTERM' '
 	cat >stubborn <<-\EOF &&
 	trap "" TERM
 	echo $$ >pid

@@ -8,12 +8,14 @@ The generation is complete and right, or the import fails.'
 
 store="file://$PWD/store"
 
-# import_while <pattern> <shell command>: import src.git while the command runs.
+# import_while <pattern> <shell command>: import src.git. The command runs when the
+# import opens a file or directory whose path matches <pattern>.
 import_while () {
 	rm -rf store && meanwhile "$1" "$2" "$GIT" store import src.git "$store"
 }
 
-# is_complete: the exported repository has all objects of src.git.
+# is_complete: export the imported repository, and check that it has all objects of
+# src.git.
 is_complete () {
 	rm -rf out.git && git store export "$store" src.git out.git &&
 	stock -C out.git fsck --full --strict &&
@@ -47,7 +49,7 @@ do
 		git store verify --full "$store"
 	'
 
-	test_expect_success "all is packed when $at is listed" '
+	test_expect_success "all packs are replaced when $at is listed" '
 		rm -rf src.git && cp -R base.git src.git &&
 		{
 			! import_while "*/src.git/$at" \
@@ -60,7 +62,8 @@ do
 	'
 done
 
-# A directory on another file system than this one, where links to packs are symlinks.
+# Find a directory on another file system. There, the links of a stage to packs are
+# symlinks.
 for other in /dev/shm "${TMPDIR:-/tmp}" /var/tmp
 do
 	if test "$(stat -c %d $other)" != "$(stat -c %d .)" &&

@@ -183,7 +183,7 @@ test_expect_success 'packs of a push are linked, not copied' '
 	stock_whole store.git forks/a.git
 '
 
-test_expect_success 'hard links are of one file, the index is a copy' '
+test_expect_success 'the store has a hard link of each pack, and a copy of its index' '
 	for pack in forks/a.git/objects/pack/*.pack
 	do
 		linked=store.git/objects/pack/${pack##*/} &&

@@ -482,9 +482,9 @@ test_expect_success 'delete refuses what may be another repository' '
 	stock_whole tree
 '
 
-# replaced <state> <shell command>: the operation <state> on a new member 2, gone.git,
-# was interrupted, and its repository is gone. The shell command makes something else
-# at its path.
+# replaced <state> <shell command>: make a network whose member 2, gone.git, is in this
+# state, because an operation was interrupted. The repository gone.git is removed, and
+# the shell command makes something else at this path.
 replaced () {
 	rm -rf pool.git base.git gone.git &&
 	"$GIT" network init -q pool.git &&

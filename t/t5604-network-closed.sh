@@ -3,7 +3,7 @@
 test_description='fork networks: the store has all that its objects reach
 
 Members that are shallow or have broken unreachable objects, packs of one name, and
-members that go meanwhile.'
+members that are deleted meanwhile.'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-meanwhile.sh"
 
@@ -31,8 +31,8 @@ anew () {
 	"$GIT" network fork -q root.git third.git
 }
 
-# new_commit <repository> <text> <parent option>...: prints the id of a commit that no
-# reference names
+# new_commit <repository> <text> <parent option>...: make a commit that no reference
+# reaches, and print its id
 new_commit () {
 	blob=$(echo "$2" | stock -C "$1" hash-object -w --stdin) &&
 	tree=$(printf "100644 blob $blob\tfile\n" | stock -C "$1" mktree) &&
@@ -112,7 +112,7 @@ test_expect_success 'a pack of reachable objects with a bitmap index is linked' 
 '
 
 # JGit names packs after their objects.
-test_expect_success 'two packs with one name are synced at once' '
+test_expect_success 'two different packs of one name are synced at the same time' '
 	anew &&
 	repo_linear a.git 60 && cp -R a.git b.git &&
 	stock -C a.git repack -adfbq --depth=50 &&

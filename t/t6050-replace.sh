@@ -136,7 +136,8 @@ test_expect_success 'clones get the original objects' '
 	test_cmp expect actual
 '
 
-# Bitmaps have the original objects, and a walk finds the replacements.
+# A bitmap has the original objects, but a walk finds the replacements. So the two cannot
+# be compared.
 test_expect_success 'the bitmap of a commit cannot be tested by a walk' '
 	test_expect_code 128 "$GIT" -C sha1-b.git rev-list --test-bitmap main \
 		2>err &&

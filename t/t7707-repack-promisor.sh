@@ -109,7 +109,8 @@ do
 	'
 done
 
-# fetched <dir>: a partial clone with one promisor pack for each of some blobs
+# fetched <dir>: make a partial clone, and fetch four blobs one by one, so that each of
+# them is in a promisor pack of its own
 fetched () {
 	rm -rf "$1" &&
 	stock clone -q --bare --filter=blob:none "file://$PWD/work" "$1" &&
@@ -119,12 +120,13 @@ fetched () {
 	done
 }
 
-# count_files <suffix>: the number of such files in the pack directory of r.git
+# count_files <suffix>: print the number of files with this suffix in the pack directory
+# of r.git
 count_files () {
 	ls r.git/objects/pack/*.$1 | wc -l
 }
 
-test_expect_success 'multi-pack-index repack and expire keep what was promised' '
+test_expect_success 'multi-pack-index repack and expire keep objects of promisor packs' '
 	fetched r.git &&
 	for text in more own
 	do
@@ -150,7 +152,7 @@ test_expect_success 'multi-pack-index repack and expire keep what was promised' 
 	"$GIT" -C r.git gc -q && stock -C r.git fsck
 '
 
-test_expect_success 'expire keeps a promisor pack if only another pack has its objects' '
+test_expect_success 'expire keeps a promisor pack if only an ordinary pack has its objects' '
 	fetched r.git &&
 	promised=$(count_files promisor) &&
 	stock -C r.git cat-file --batch-all-objects \

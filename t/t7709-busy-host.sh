@@ -399,10 +399,11 @@ test_expect_success 'objects of an unnamed pack are found' '
 	done
 '
 
-# The directories of loose objects are removed when they are empty, and made again.
+# Other processes remove a directory of loose objects when it is empty, and make it again
+# for a new object.
 for words in "repack -adq" "cat-file --batch-all-objects --batch-check"
 do
-	test_expect_success "$words: a directory of loose objects appears" '
+	test_expect_success "$words: a missing directory of loose objects is made meanwhile" '
 		again && ! test -e r.git/objects/00 &&
 		MEANWHILE_AFTER=y meanwhile "*objects/00" \
 			"mkdir \"$PWD/r.git/objects/00\"" git -C r.git $words &&
@@ -443,8 +444,8 @@ test_expect_success 'packs go whenever they are listed: this is an error' '
 	stock -C r.git fsck --full
 '
 
-# old.git: a branch was deleted, and its commit has expired. The id of the commit is
-# in the file "old". The largest pack has the commit.
+# In old.git, the branch "old" was deleted, and its commit has expired. The only pack
+# has the commit. The file "old" has the id of the commit.
 test_expect_success 'a repository with an expired commit' '
 	cp -R base.git old.git &&
 	tree=$(echo old | stock -C old.git hash-object -w --stdin) &&
@@ -456,12 +457,14 @@ test_expect_success 'a repository with an expired commit' '
 	touch -d "1 year ago" old.git/objects/pack/*
 '
 
-# In r.git: the old branch is pushed again, and then another commit.
+# Shell command, to be run in r.git: the branch "old" is pushed again, and then another
+# commit.
 push_old='"$STOCK_GIT" rev-list --objects --no-object-names $(cat ../old) ^main |
 	"$STOCK_GIT" pack-objects -q objects/pack/pack &&
 	"$STOCK_GIT" update-ref refs/heads/old $(cat ../old) && '$push
 
-# Without the push of the old branch, its commit would be gone.
+# Without a push of the branch "old", each of these commands removes its commit. After a
+# push, the commit must stay.
 for options in "gc -q" "repack -adq --cruft --cruft-expiration=2.weeks.ago" \
 	"repack -Adq --unpack-unreachable=2.weeks.ago"
 do
@@ -478,7 +481,8 @@ do
 	'
 done
 
-# pushed_old: r.git with the old branch in a new pack, too; sets $large and $small.
+# pushed_old: make r.git, where two packs have the commit of the branch "old": the pack
+# of old.git, $large, and the pack of a new push, $small
 pushed_old () {
 	rm -rf r.git && cp -Rp old.git r.git &&
 	large=$(ls r.git/objects/pack/*.pack) &&
@@ -508,8 +512,9 @@ test_expect_success 'multi-pack-index expire: objects of removed packs get no ol
 	! test -e $small && ! is_old $large && stock -C r.git fsck
 '
 
-# locked <shell command> <command>...: run <command> while another process removes
-# packs of r.git. The shell command does this.
+# locked <shell command> <command>...: run <command> while another process removes packs
+# of r.git. The other process takes the lock, and runs the shell command two seconds
+# later, which removes the packs.
 locked () {
 	python3 - "$@" <<-\EOF
 	import fcntl, os, subprocess, sys, time
@@ -523,7 +528,7 @@ locked () {
 	EOF
 }
 
-# remove_pack <path of a .pack>
+# remove_pack <path of a .pack>: print a shell command that removes the files of the pack
 remove_pack () {
 	echo "rm -f ${1%.pack}.*"
 }
@@ -570,8 +575,9 @@ do
 	'
 done
 
-# The pushed pack has the same name as a pack that a repack removes: the same objects
-# were pushed before.
+# again_topic: make r.git, whose pack $name has the objects of the branch "topic" of
+# work, but no ref reaches them. The file topic-$name.pack is a copy of this pack. If
+# "topic" is pushed, the pushed pack has the same name.
 again_topic () {
 	again && rm -rf work && stock clone -q r.git work 2>err &&
 	stock -C r.git config transfer.unpackLimit 1 &&

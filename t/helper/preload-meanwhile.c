@@ -8,11 +8,14 @@
  *	                        library before the file or directory is opened,
  *	                        and the process waits. If the command fails, the
  *	                        process is aborted.
- *	MEANWHILE_AFTER=<any>   the command runs after a directory was opened,
- *or could not be opened MEANWHILE_AT=<pattern>  pattern of the path, see
- *fnmatch(3): * matches a slash MEANWHILE_ONCE=<file>   a file; its size in
- *bytes is the number of matches to skip. The next match removes this file and
- *runs the command. If there is no such file, the command is not run. Required.
+ *	MEANWHILE_AFTER=<any>   if set: the command for a directory runs after
+ *	                        opendir() has opened it or has failed
+ *	MEANWHILE_AT=<pattern>  pattern of the path, see fnmatch(3): * matches a
+ *	                        slash
+ *	MEANWHILE_ONCE=<file>   a file; its size in bytes is the number of
+ *	                        matches to skip. The next match removes this
+ *	                        file and runs the command. If there is no such
+ *	                        file, the command is not run. Required.
  */
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of pack/delta-stack.c. They walk over random families of objects, and
- * prove that each object has its bytes when a delta is applied to it, and that
- * the stack keeps its limit.
+ * Tests of pack/delta-stack.c. They walk over random families of objects. They
+ * prove that each object has its bytes when a delta is applied to the object,
+ * and that the bytes on the stack do not exceed the limit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,9 @@
 enum { NR = 500, LEN = 10, NO_LIMIT = 1 << 30 };
 
 /*
- * A family. The bytes of object 0 are `LEN` times its number. The bytes of any
- * other object are those of its base, and then `LEN` times its number.
+ * A family of deltas. Object 0 consists of `LEN` bytes with the value 0, its
+ * number. Any other object consists of the bytes of its base, and then of `LEN`
+ * bytes with the value of its own number, modulo 256.
  */
 struct family {
 	uint32_t base[NR];

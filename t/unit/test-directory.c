@@ -303,8 +303,8 @@ static int count_entry(void *ctx, const struct filestore_entry *entry,
 }
 
 /*
- * A listing of a page reads the whole directory. So a listing of all files must
- * not have a page for each few files.
+ * The listing of one page reads the whole directory. So the listing of all
+ * files must use few pages with many files each.
  */
 static void test_long_list(void **state)
 {

@@ -329,7 +329,7 @@ static void copy_answer(struct extendedrepo *e, uint32_t nr)
 }
 
 /*
- * Answers of the same size are tried one after the other, but only a few of
+ * Answers of the same size are tried one after the other, but at most a few of
  * them.
  */
 static void equal_answers(void **state)
@@ -358,9 +358,9 @@ static int fail_once(void *ctx,
 }
 
 /*
- * An answer is extended, but then the tags cannot be read. Then the bitmap
- * index is used. The new objects that were listed before are forgotten; a
- * sanitizer reports if their memory is lost.
+ * An answer is extended. Then reading the tags fails, so the bitmap index is
+ * used instead. The list of new objects of the first attempt is released; a
+ * sanitizer reports if its memory is lost.
  */
 static void unreadable_tags(void **state)
 {

@@ -113,8 +113,9 @@ static void test_salvage(void **state)
 }
 
 /*
- * The second of three entries is damaged. If its stream can be inflated, the
- * third entry is found. Otherwise, nothing behind the damage is read.
+ * The second of three entries is damaged. If the stream of this entry can be
+ * inflated, the third entry is found. If not, nothing behind the damage is
+ * read.
  */
 static void entries_behind_damage(void **state)
 {
@@ -139,7 +140,8 @@ static void entries_behind_damage(void **state)
 	packfile_add(&p, OBJ_BLOB, text, sizeof(text));
 	packfile_add(&p, OBJ_BLOB, "two", 3);
 	packfile_finish(&p);
-	/* Damage the first block of the stream, behind its header of 2 bytes.
+	/*
+	 * Damage the first block of the stream, behind its header of 2 bytes.
 	 */
 	p.bytes.data[p.offsets[1] + 4] |= 6;
 	salvage(&p, p.bytes.len, 1, 1, 1);

@@ -71,8 +71,8 @@ static void test_hooks(void **state)
 }
 
 /*
- * A concurrent gc removes a loose object after it was found. The received copy
- * of the object is then accepted.
+ * A concurrent gc removes a loose object after the object was found. Then the
+ * received copy of the object is accepted.
  */
 static void removed_objects_are_not_compared(void **state)
 {

@@ -185,8 +185,9 @@ static void test_random(void **state)
 }
 
 /*
- * A client without a thread starves if its request has waited long enough. The
- * client that uses more than an equal share of the threads is named.
+ * lanes_starve() reports a client without a thread whose request has waited
+ * long enough. lanes_excess() reports a client that uses more than an equal
+ * share of the threads.
  */
 static void test_starving(void **state)
 {
@@ -199,7 +200,7 @@ static void test_starving(void **state)
 		put(lanes, &items[i], "a");
 	assert_true(lanes_starve(lanes, 5));
 	assert_int_equal(take_all(lanes), 2);
-	/* Its third request waits, but the client uses threads. */
+	/* The third request of "a" waits, but "a" uses threads. */
 	assert_int_equal(lanes_waiting(lanes, a), 1);
 	assert_false(lanes_starve(lanes, 5));
 	/* The only client may use all threads. */

@@ -552,9 +552,10 @@ static void filtered_trees_are_not_read(void **state)
 }
 
 /*
- * Wants an annotated tag, and has a commit that is not in the bitmap index,
- * with the filter tree:0. The query does not read the trees of this commit. If
- * a tree is wanted too, the query must find out whether the commit has it.
+ * A client wants an annotated tag, has a commit that is not in the bitmap
+ * index, and uses the filter tree:0. The query does not read the trees of this
+ * commit. If the client also wants a tree, the query must find out whether the
+ * commit has it.
  */
 static void tags_keep_the_filter(void **state)
 {

@@ -206,8 +206,7 @@ static void add_tree(struct packfile *p, const struct oid *blob)
 /*
  * Adds `nr` versions of a file .gitmodules, and a tree for each. Each version
  * is a delta against the version before, and has one more line. The first
- * version has `len` bytes. The last version has an
- * invalid URL if `is_bad`.
+ * version has `len` bytes. The last version has an invalid URL if `is_bad`.
  */
 static void add_versions(struct packfile *p, uint32_t nr, size_t len,
 			 bool is_bad)

@@ -343,8 +343,8 @@ static void test_entry_bounds(void **state)
 }
 
 /*
- * The bases of an OFS_DELTA and of a REF_DELTA are found in the index. No
- * object begins where the last entry says that its base does.
+ * The bases of an OFS_DELTA and of a REF_DELTA are found in the index. The last
+ * entry is an OFS_DELTA whose base offset is wrong: no object begins there.
  */
 static void test_base_pos(void **state)
 {

@@ -340,7 +340,10 @@ struct interruption {
 	pthread_t sender;
 };
 
-/* Sends the sender a signal while it waits, and then makes room for it. */
+/*
+ * Sends a signal to the sending thread, which waits for room in the socket.
+ * Then receives the messages, so that the sending thread can go on.
+ */
 static void *interrupt(void *arg)
 {
 	struct interruption *in = arg;

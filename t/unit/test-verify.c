@@ -334,7 +334,7 @@ struct told {
 	struct error why;
 	/* Values that the callbacks return. */
 	int object_result, bad_result;
-	/* true: tell_object() sets no message */
+	/* true: tell_object() returns an error without a message */
 	bool is_silent;
 };
 
