@@ -362,10 +362,39 @@ static int tidy_up(struct writing *w)
 	return ret;
 }
 
+/*
+ * Check the packs of `nr` layers, from `top` down. Returns 0, ERR_MISSING with
+ * result->outdated set, or ERR_NOMEM.
+ */
+static int check_packs(struct writing *w, const struct odb_midx *top, size_t nr)
+{
+	int ret = 0;
+
+	for (; nr && !ret; nr--, top = top->base)
+		ret = multi_pack_check_packs(&w->result->outdated, &top->midx,
+					     w->dir.data, w->err);
+	return ret;
+}
+
+/*
+ * Check that the new chain will be complete. begin() has checked this too, but
+ * since then another process may have removed packs, and with them the chain:
+ * only the lock of the pack directory prevents this. Returns 0 or a negative
+ * error code.
+ */
+static int check(struct writing *w)
+{
+	int ret = multi_pack_check_current(&w->result->outdated, w->odb,
+					   w->o->dir_nr, w->err);
+
+	if (!ret)
+		ret = check_packs(w, w->om, odb_midx_layer_nr(w->om));
+	return ret ? ret : check_packs(w, w->above, w->above_nr);
+}
+
 static int install_locked(struct writing *w)
 {
-	int ret = multi_pack_check_packs(&w->result->outdated, &w->om->midx,
-					 w->dir.data, w->err);
+	int ret = check(w);
 
 	if (!ret && !w->no_chain_file)
 		ret = stage_chain(w);

@@ -564,6 +564,53 @@ do
 	'
 done
 
+# pack_of <checksum of a layer of r.git>: the name of its only pack
+pack_of () {
+	grep -ao "pack-[0-9a-f]*" \
+		r.git/objects/pack/multi-pack-index.d/multi-pack-index-$1.midx |
+		head -n 1
+}
+
+# with_new_pack: r.git with a chain of four layers, and a pack that no layer has. A
+# repack does not remove this pack.
+with_new_pack () {
+	with_chain && new=$(cd r.git && eval "$push" && git rev-parse new) &&
+	for pack in r.git/objects/pack/*.idx
+	do
+		test -e base.git/objects/pack/${pack##*/} ||
+			: >${pack%.idx}.keep || return
+	done
+}
+
+# Older versions of stock Git leave the chain when they remove packs.
+for chain_is in kept removed
+do
+	case $chain_is in
+	kept) others="\"\$STOCK_GIT\" -C r.git repack -adq" ;;
+	*) others="$others && rm -f r.git/objects/pack/multi-pack-index.d/*[!k]" ;;
+	esac
+
+	test_expect_success "write --incremental: lower packs go, their chain is $chain_is" '
+		with_new_pack &&
+		locked "$others" \
+			git -C r.git multi-pack-index write --incremental &&
+		test_line_count 1 $chain &&
+		git -C r.git multi-pack-index verify && stock -C r.git fsck
+	'
+
+	test_expect_success "compact: other packs go, their chain is $chain_is" '
+		with_new_pack && cp $chain before &&
+		: >r.git/objects/pack/$(pack_of $layer2).keep &&
+		: >r.git/objects/pack/$(pack_of $layer3).keep &&
+		test_expect_code 128 locked "$others" \
+			git -C r.git multi-pack-index compact --incremental \
+			$layer2 $layer3 2>err &&
+		grep "could not find MIDX: $layer2" err &&
+		{ ! test -e $chain || test_cmp before $chain; } &&
+		stock -C r.git fsck
+	'
+done
+
 for command in "gc -q" "repack -adq" "repack -dq --geometric=2"
 do
 	test_expect_success "$command: a killed process has left a lock" '
