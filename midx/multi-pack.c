@@ -209,22 +209,47 @@ static int check(struct writing *w)
 						  w->o->dir_nr, w->err);
 }
 
+/* ---- locks */
+
+struct locks {
+	struct sys_tempfile midx;
+	int packs; /* a result of sys_dirlock_take() */
+};
+
+#define LOCKS_INIT                                                             \
+	{                                                                      \
+		SYS_TEMPFILE_INIT, SYS_DIRLOCK_NONE                            \
+	}
+
+static int locks_take(struct locks *locks, const struct writing *w)
+{
+	const char *dir = w->dir.data;
+	int ret = multi_pack_lock(&locks->midx, dir, w->odb->repo->share,
+				  w->err);
+
+	if (ret < 0)
+		return ret;
+	locks->packs = sys_dirlock_take(dir, SYS_DIRLOCK_PACKS_MS, w->err);
+	return locks->packs < 0 ? locks->packs : 0;
+}
+
+static void locks_drop(struct locks *locks)
+{
+	sys_dirlock_drop(locks->packs);
+	sys_tempfile_abort(&locks->midx);
+}
+
+/* ---- installing */
+
 static int install(struct writing *w)
 {
-	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	struct locks locks = LOCKS_INIT;
 	enum sys_fsync_method method;
-	int packs = SYS_DIRLOCK_NONE;
 	int ret = repo_fsync_method(w->odb->repo, REPO_FSYNC_PACK_METADATA,
 				    &method, w->err);
 
 	if (!ret)
-		ret = multi_pack_lock(&lock, w->dir.data, w->odb->repo->share,
-				      w->err);
-	if (!ret)
-		packs = sys_dirlock_take(w->dir.data, SYS_DIRLOCK_PACKS_MS,
-					 w->err);
-	if (!ret && packs < 0)
-		ret = packs;
+		ret = locks_take(&locks, w);
 	if (!ret)
 		ret = check(w);
 	if (!ret)
@@ -233,8 +258,7 @@ static int install(struct writing *w)
 		ret = remove_replaced(w, w->bitmap.len != 0);
 	if (!ret && w->o->removes_but)
 		ret = remove_left_out(w);
-	sys_dirlock_drop(packs);
-	sys_tempfile_abort(&lock);
+	locks_drop(&locks);
 	return ret;
 }
 
@@ -345,7 +369,7 @@ static int keep(struct writing *w)
 {
 	const bool keep_bitmap = w->o->bitmap != NULL;
 	char hex[OID_MAX_HEX_LEN + 1];
-	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
+	struct locks locks = LOCKS_INIT;
 	int ret;
 
 	fill_result(w, &w->odb->midxes[w->o->dir_nr]->midx);
@@ -353,13 +377,13 @@ static int keep(struct writing *w)
 	ret = multi_pack_has_replaced(w->dir.data, hex, keep_bitmap, w->err);
 	if (ret <= 0)
 		return ret;
-	ret = multi_pack_lock(&lock, w->dir.data, w->odb->repo->share, w->err);
+	ret = locks_take(&locks, w);
 	if (!ret)
 		ret = multi_pack_check_current(&w->result->outdated, w->odb,
 					       w->o->dir_nr, w->err);
 	if (!ret)
 		ret = remove_replaced(w, keep_bitmap);
-	sys_tempfile_abort(&lock);
+	locks_drop(&locks);
 	return ret;
 }
 

@@ -7,10 +7,15 @@
  * file, and repacks remove both. So there is one lock for both, which is held
  * until replaced files are removed.
  *
- * The holder checks whether its snapshot is still current. If the snapshot is
- * out of date, the checks below return an error and set *outdated to true: the
- * caller should try again with a newer snapshot. In other cases *outdated does
- * not change.
+ * Who also locks the pack directory (sys/dirlock.h) takes this lock first. A
+ * process that removes packs works without this lock if another process keeps
+ * the lock. So a writer locks the directory too, before it installs or removes
+ * files.
+ *
+ * The holder of both locks checks whether its snapshot is still current. If the
+ * snapshot is out of date, the checks below return an error and set *outdated
+ * to true: the caller should try again with a newer snapshot. In other cases
+ * *outdated does not change.
  */
 #ifndef PACKS_MULTI_PACK_LOCK_H
 #define PACKS_MULTI_PACK_LOCK_H

@@ -312,24 +312,6 @@ static int remove_chain_naming(const char *dir, const struct named_packs *names,
 	return ret > 0 ? multi_pack_remove_chain(dir, err) : ret;
 }
 
-static int remove_naming(const char *dir, const struct named_packs *names,
-			 struct error *err)
-{
-	char *path = odb_midx_path(dir);
-	bool found = path && names->nr && file_names_any(path, dir, names);
-
-	free(path);
-	if (!path)
-		return error_nomem(err);
-	if (found) {
-		int ret = multi_pack_remove(dir, err);
-
-		if (ret < 0)
-			return ret;
-	}
-	return remove_chain_naming(dir, names, err);
-}
-
 /*
  * Returns 1 if the pack directory has a multi-pack-index or a chain, 0 if not,
  * or ERR_NOMEM.
@@ -346,26 +328,32 @@ static int has_any(const char *dir)
 	return ret;
 }
 
-int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
-			     unsigned share, struct error *err)
+int multi_pack_lock_removal(struct sys_tempfile *lock, const char *dir,
+			    unsigned share, struct error *err)
 {
-	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	struct error why = ERROR_INIT;
 	int ret = has_any(dir);
 
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
-	ret = multi_pack_lock(&lock, dir, share, &why);
-	/*
-	 * The lock may be left from a killed process. So if the lock cannot be
-	 * taken, go on without it, as stock Git does. If another process holds
-	 * the lock, that process notices the removed packs before it installs
-	 * its multi-pack-index (multi_pack_check_packs()).
-	 */
-	if (!ret || ret == ERR_DENIED)
-		ret = remove_naming(dir, names, err);
-	else if (err)
+	ret = multi_pack_lock(lock, dir, share, &why);
+	if (ret == ERR_DENIED)
+		return 0;
+	if (ret < 0 && err)
 		*err = why;
-	sys_tempfile_abort(&lock);
 	return ret;
+}
+
+int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
+			     struct error *err)
+{
+	char *path = odb_midx_path(dir);
+	int ret = path ? has_any(dir) : ERR_NOMEM;
+	bool found = ret > 0 && names->nr && file_names_any(path, dir, names);
+
+	free(path);
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	ret = found ? multi_pack_remove(dir, err) : 0;
+	return ret < 0 ? ret : remove_chain_naming(dir, names, err);
 }

@@ -5,7 +5,8 @@
  *
  * `dir` is a pack directory. The file that lists the layers of a chain is
  * removed before the layers, so that a reader finds a whole chain or none. All
- * functions return 0, ERR_IO or ERR_NOMEM.
+ * functions return 0, ERR_IO or ERR_NOMEM. The caller of a function that
+ * removes files holds the lock of the directory (sys/dirlock.h).
  */
 #ifndef PACKS_MULTI_PACK_REMOVE_H
 #define PACKS_MULTI_PACK_REMOVE_H
@@ -14,6 +15,7 @@
 
 #include "base/error.h"
 #include "packs/named-packs.h"
+#include "sys/tempfile.h"
 
 struct odb_midx; /* odb/odb-midx.h */
 
@@ -57,17 +59,28 @@ int multi_pack_has_replaced(const char *dir, const char *keep, bool keep_bitmap,
 			    struct error *err);
 
 /*
+ * Take the lock of the multi-pack-indexes (packs/multi-pack-lock.h) before
+ * packs are removed. Call this function before the directory itself is locked
+ * (sys/dirlock.h): writers of multi-pack-indexes take the two locks in this
+ * order, too.
+ *
+ * Takes no lock if there is no multi-pack-index. Also takes no lock if another
+ * process still has the lock after a second: a killed process may have left it.
+ * If the other process is running and belongs to this project, it sees that
+ * packs were removed when it gets the lock of the directory. Release the lock
+ * with sys_tempfile_abort(). Returns 0, ERR_IO or ERR_NOMEM.
+ */
+int multi_pack_lock_removal(struct sys_tempfile *lock, const char *dir,
+			    unsigned share, struct error *err);
+
+/*
  * Remove the multi-pack-index if it names one of the packs in `names` or cannot
  * be read. Remove the chain if one of its layers names one of these packs,
  * cannot be read, or names a pack that does not exist. (Git before 2.47 removes
- * packs without looking at chains.)
- *
- * This function takes and releases the lock (multi-pack-lock.h). If another
- * process holds the lock, or a killed process has left it, the function goes on
- * without the lock. For the other functions of this file, the caller must hold
- * the lock. Returns 0, ERR_IO or ERR_NOMEM.
+ * packs without looking at chains.) The caller has called
+ * multi_pack_lock_removal(). Returns 0, ERR_IO or ERR_NOMEM.
  */
 int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
-			     unsigned share, struct error *err);
+			     struct error *err);
 
 #endif

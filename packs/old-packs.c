@@ -284,7 +284,9 @@ bool old_packs_is_gone(const struct pack *pack)
 	return gone;
 }
 
-static int remove_locked(struct old_packs *old, struct error *err)
+/* Releases `midx`, the lock of the multi-pack-indexes, as soon as possible. */
+static int remove_locked(struct old_packs *old, struct sys_tempfile *midx,
+			 struct error *err)
 {
 	struct named_packs names = NAMED_PACKS_INIT;
 	int ret = old->last_check ? old->last_check(old->ctx, err) : 0;
@@ -292,8 +294,8 @@ static int remove_locked(struct old_packs *old, struct error *err)
 	if (!ret && old_packs_names(&names, old) < 0)
 		ret = error_nomem(err);
 	if (!ret)
-		ret = multi_pack_remove_naming(old->dir, &names, old->share,
-					       err);
+		ret = multi_pack_remove_naming(old->dir, &names, err);
+	sys_tempfile_abort(midx);
 	named_packs_release(&names);
 	for (size_t i = 0; i < old->nr && !ret; i++) {
 		if (!is_redundant(&old->packs[i]))
@@ -305,10 +307,16 @@ static int remove_locked(struct old_packs *old, struct error *err)
 
 int old_packs_remove(struct old_packs *old, struct error *err)
 {
-	int lock = sys_dirlock_take(old->dir, SYS_DIRLOCK_PACKS_MS, err);
-	int ret = lock < 0 ? lock : remove_locked(old, err);
+	struct sys_tempfile midx = SYS_TEMPFILE_INIT;
+	int lock = SYS_DIRLOCK_NONE;
+	int ret = multi_pack_lock_removal(&midx, old->dir, old->share, err);
 
+	if (!ret)
+		lock = sys_dirlock_take(old->dir, SYS_DIRLOCK_PACKS_MS, err);
+	if (!ret)
+		ret = lock < 0 ? lock : remove_locked(old, &midx, err);
 	sys_dirlock_drop(lock);
+	sys_tempfile_abort(&midx);
 	return ret;
 }
 

@@ -95,12 +95,13 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the files of the listed packs. The lock of their directory is held
- * meanwhile. First, old->last_check is called. Then a multi-pack-index that
- * names one of these packs, or cannot be read, is removed. Then the packs are
- * removed, the newest first, so the oldest packs remain if the process is
- * interrupted. The .idx of each pack goes before its other files, so that no
- * reader opens an incomplete pack.
+ * Remove the files of the listed packs, holding the lock of their directory,
+ * and the lock of its multi-pack-indexes if it is free
+ * (packs/multi-pack-remove.h). First, old->last_check is called. Then a
+ * multi-pack-index that names one of these packs, or cannot be read, is
+ * removed. Then the packs are removed, the newest first, so the oldest packs
+ * remain if the process is interrupted. The .idx of each pack goes before its
+ * other files, so that no reader opens an incomplete pack.
  *
  * Two kinds of packs are not removed: packs that have a .keep file by now, and
  * packs whose .idx was replaced. In the second case this repack, or another

@@ -622,6 +622,36 @@ do
 	'
 done
 
+# short_locks <command>...: fails if the command has the lock of the pack directory of
+# r.git for longer than 0.8 seconds.
+short_locks () {
+	python3 - "$@" <<-\EOF
+	import fcntl, os, subprocess, sys, time
+	lock = os.open("r.git/objects/pack", os.O_RDONLY)
+	command = subprocess.Popen(sys.argv[1:])
+	longest = 0
+	while command.poll() is None:
+	    began = time.monotonic()
+	    fcntl.flock(lock, fcntl.LOCK_EX)
+	    longest = max(longest, time.monotonic() - began)
+	    fcntl.flock(lock, fcntl.LOCK_UN)
+	    time.sleep(0.01)
+	sys.exit(command.returncode or longest > 0.8)
+	EOF
+}
+
+# Each push needs the lock of the pack directory. A busy machine may delay a command for
+# so long that the first attempts fail.
+test_expect_success 'repack -d: no push waits for the lock of a multi-pack-index' '
+	for try in 1 2 3
+	do
+		with_redundant && : >r.git/objects/pack/multi-pack-index.lock || return
+		short_locks git -C r.git repack -adq && break
+	done &&
+	ls r.git/objects/pack/*.pack >packs && test_line_count 1 packs &&
+	! test -e r.git/objects/pack/multi-pack-index
+'
+
 # again_topic: make r.git, whose pack $name has the objects of the branch "topic" of
 # work, but no ref reaches them. The file topic-$name.pack is a copy of this pack. If
 # "topic" is pushed, the pushed pack has the same name.

@@ -125,6 +125,7 @@ static void test_has_replaced(void **state)
 static void test_naming(void **state)
 {
 	struct named_packs other = NAMED_PACKS_INIT, some = NAMED_PACKS_INIT;
+	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	struct buf file = BUF_INIT;
 	struct midxchain m;
 	char *dir;
@@ -136,9 +137,9 @@ static void test_naming(void **state)
 			  file.len);
 	assert_int_equal(named_packs_add(&other, "pack-d"), 0);
 	assert_int_equal(named_packs_add(&some, "pack-b"), 0);
-	assert_int_equal(multi_pack_remove_naming(dir, &other, 0, NULL), 0);
+	assert_int_equal(multi_pack_remove_naming(dir, &other, NULL), 0);
 	assert_int_equal(layer_nr(&m), 1);
-	assert_int_equal(multi_pack_remove_naming(dir, &some, 0, NULL), 0);
+	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL), 0);
 	/*
 	 * The single multi-pack-index does not name "pack-b", so this file
 	 * stays.
@@ -148,7 +149,9 @@ static void test_naming(void **state)
 	assert_int_equal(named_packs_add(&some, "pack-a"), 0);
 	tmprepo_write(&m.t, "objects/pack/multi-pack-index.lock", "");
 	/* A lock that a killed process has left does not matter. */
-	assert_int_equal(multi_pack_remove_naming(dir, &some, 0, NULL), 0);
+	assert_int_equal(multi_pack_lock_removal(&lock, dir, 0, NULL), 0);
+	assert_null(lock.path);
+	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL), 0);
 	assert_int_equal(layer_nr(&m), 0);
 	named_packs_release(&other);
 	named_packs_release(&some);
