@@ -131,6 +131,21 @@ static int pack_rest(struct drop *d)
 	return ret;
 }
 
+/*
+ * Remove the listed packs. An object may have been left out of the new pack
+ * because any other pack of the member has it. Returns 0 or a negative error
+ * code.
+ */
+static int remove_old(struct drop *d)
+{
+	const struct old_packs_guard guard = {.odb = d->odb};
+	int ret = old_packs_remove(&d->old, &guard, d->err);
+
+	if (!ret)
+		d->report->pack_nr = (uint32_t)d->old.nr;
+	return ret;
+}
+
 int network_drop(struct network *network, uint32_t id,
 		 const struct newpack_options *options,
 		 struct network_drop_report *report, struct error *err)
@@ -160,9 +175,8 @@ int network_drop(struct network *network, uint32_t id,
 			ret = open_all(&d, options);
 		if (!ret)
 			ret = pack_rest(&d);
-		report->pack_nr = (uint32_t)d.old.nr;
 		if (!ret)
-			ret = old_packs_remove(&d.old, err);
+			ret = remove_old(&d);
 		if (!ret)
 			ret = prune_packed(d.repo, &loose, err);
 		if (!ret)

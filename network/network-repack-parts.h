@@ -118,8 +118,9 @@ struct network_drop_report {
  * them. Other members are not changed. The caller holds NETWORK_LOCK_OBJECTS,
  * so that the store keeps its objects during the call. This function takes the
  * lock of the member. Packs with .keep stay. A cruft pack stays unless the
- * store has all its objects. Returns 0 or a negative error code; on failure,
- * the store has all objects that were removed. Cost: proportional to the number
+ * store has all its objects. Returns 0, a negative error code of
+ * old_packs_remove() or another one; on failure, the store has all objects that
+ * were removed. Cost: proportional to the number
  * of the member's own objects.
  */
 int network_drop(struct network *network, uint32_t id,

@@ -138,7 +138,7 @@ bool old_packs_has(const struct old_packs *old, const struct pack *pack)
 	return false;
 }
 
-bool old_pack_is_freshened(const struct old_pack *pack)
+static bool is_freshened(const struct old_pack *pack)
 {
 	struct sys_stat now;
 
@@ -284,12 +284,62 @@ bool old_packs_is_gone(const struct pack *pack)
 	return gone;
 }
 
-/* Releases `midx`, the lock of the multi-pack-indexes, as soon as possible. */
-static int remove_locked(struct old_packs *old, struct sys_tempfile *midx,
-			 struct error *err)
+int old_packs_spare_freshened(struct old_packs *old,
+			      const struct old_packs_guard *guard,
+			      struct error *err)
 {
 	struct named_packs names = NAMED_PACKS_INIT;
-	int ret = old->last_check ? old->last_check(old->ctx, err) : 0;
+	int ret = 0;
+
+	for (size_t i = 0; i < old->nr && !ret; i++) {
+		const char *name = name_of(&old->packs[i]);
+
+		if (is_freshened(&old->packs[i]) &&
+		    (!guard->may_age || guard->may_age(guard->ctx, name)))
+			ret = named_packs_add_name(&names, name);
+	}
+	filter(old, &names, true);
+	named_packs_release(&names);
+	return ret < 0 ? error_nomem(err) : 0;
+}
+
+/*
+ * Returns 0 if all packs exist on which the caller relies, otherwise
+ * ERR_MISSING.
+ */
+static int check_relied(const struct old_packs *old,
+			const struct old_packs_guard *guard, struct error *err)
+{
+	for (uint32_t i = 0; i < guard->odb->pack_nr && old->nr; i++) {
+		const struct pack *pack = guard->odb->packs[i].pack;
+
+		if (pack->is_local && !old_packs_has(old, pack) &&
+		    (!guard->relies_on || guard->relies_on(guard->ctx, pack)) &&
+		    old_packs_is_gone(pack))
+			return error_set(err, ERR_MISSING,
+					 "no pack is removed, because %s was "
+					 "removed meanwhile",
+					 pack->name);
+	}
+	return 0;
+}
+
+static int check_last(struct old_packs *old,
+		      const struct old_packs_guard *guard, struct error *err)
+{
+	int ret = guard ? check_relied(old, guard, err) : 0;
+
+	return ret < 0 || !guard ? ret
+				 : old_packs_spare_freshened(old, guard, err);
+}
+
+/* Releases `midx`, the lock of the multi-pack-indexes, as soon as possible. */
+static int remove_locked(struct old_packs *old,
+			 const struct old_packs_guard *guard,
+			 struct sys_tempfile *midx, struct error *err)
+{
+	struct named_packs names = NAMED_PACKS_INIT;
+	int ret = check_last(old, guard, err);
 
 	if (!ret && old_packs_names(&names, old) < 0)
 		ret = error_nomem(err);
@@ -305,7 +355,8 @@ static int remove_locked(struct old_packs *old, struct sys_tempfile *midx,
 	return ret;
 }
 
-int old_packs_remove(struct old_packs *old, struct error *err)
+int old_packs_remove(struct old_packs *old, const struct old_packs_guard *guard,
+		     struct error *err)
 {
 	struct sys_tempfile midx = SYS_TEMPFILE_INIT;
 	int lock = SYS_DIRLOCK_NONE;
@@ -314,7 +365,7 @@ int old_packs_remove(struct old_packs *old, struct error *err)
 	if (!ret)
 		lock = sys_dirlock_take(old->dir, SYS_DIRLOCK_PACKS_MS, err);
 	if (!ret)
-		ret = lock < 0 ? lock : remove_locked(old, &midx, err);
+		ret = lock < 0 ? lock : remove_locked(old, guard, &midx, err);
 	sys_dirlock_drop(lock);
 	sys_tempfile_abort(&midx);
 	return ret;

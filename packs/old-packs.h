@@ -34,15 +34,27 @@ struct old_packs {
 	 * old_packs_list() sets 0; the caller may set it afterwards.
 	 */
 	unsigned share;
+};
+
+/*
+ * What the caller of old_packs_remove() relies on. A callback that is NULL
+ * stands for one that always returns true.
+ */
+struct old_packs_guard {
+	/* borrowed: a snapshot that was opened after the packs were listed */
+	const struct odb *odb;
 	/*
-	 * Called by old_packs_remove() before it removes packs, while no other
-	 * process of this project removes packs of `dir`. If some of the listed
-	 * packs must stay after all, the callback takes them off the list.
-	 * Returns 0, or a negative error code, which ends the removal. NULL: no
-	 * such call.
+	 * Returns whether objects may have been left out of new packs because
+	 * `pack` has them. Called for each local pack of the snapshot that is
+	 * not listed.
 	 */
-	int (*last_check)(void *ctx, struct error *err);
-	void *ctx; /* argument of last_check */
+	bool (*relies_on)(void *ctx, const struct pack *pack);
+	/*
+	 * Returns whether the listed pack `name` ("pack-<hex>") has objects
+	 * that must not appear older when the pack is removed.
+	 */
+	bool (*may_age)(void *ctx, const char *name);
+	void *ctx; /* argument of the callbacks */
 };
 
 /* Returns whether the .idx file of a pack was removed after it was opened. */
@@ -69,10 +81,16 @@ bool old_packs_has(const struct old_packs *old, const struct pack *pack);
 void old_packs_spare(struct old_packs *old, const char *name);
 
 /*
- * Returns whether the modification time of a pack's .pack file has changed
- * since the pack was listed (odb/freshen.h).
+ * Remove from the list the packs that another process has freshened: it has
+ * updated the modification time of a pack, because it uses objects of the pack
+ * (odb/freshen.h). guard->may_age is asked for each such pack. New packs record
+ * the time that was read earlier. If the freshened pack were removed, the
+ * updated time would be lost. The next repack will read the updated time.
+ * Returns 0 or ERR_NOMEM.
  */
-bool old_pack_is_freshened(const struct old_pack *pack);
+int old_packs_spare_freshened(struct old_packs *old,
+			      const struct old_packs_guard *guard,
+			      struct error *err);
 
 /* Remove all packs from the list, except those in `names`. */
 void old_packs_retain(struct old_packs *old, const struct named_packs *names);
@@ -97,18 +115,26 @@ void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
 /*
  * Remove the files of the listed packs, holding the lock of their directory,
  * and the lock of its multi-pack-indexes if it is free
- * (packs/multi-pack-remove.h). First, old->last_check is called. Then a
- * multi-pack-index that names one of these packs, or cannot be read, is
- * removed. Then the packs are removed, the newest first, so the oldest packs
- * remain if the process is interrupted. The .idx of each pack goes before its
- * other files, so that no reader opens an incomplete pack.
+ * (packs/multi-pack-remove.h). First, a multi-pack-index that names one of
+ * these packs, or cannot be read, is removed. Then the packs are removed, the
+ * newest first, so the oldest packs remain if the process is interrupted. The
+ * .idx of each pack goes before its other files, so that no reader opens an
+ * incomplete pack.
  *
- * Two kinds of packs are not removed: packs that have a .keep file by now, and
- * packs whose .idx was replaced. In the second case this repack, or another
- * one, has made the same pack again. Returns 0, ERR_DENIED if another process
- * holds the lock, or another negative error code.
+ * Three kinds of packs are not removed: packs that have a .keep file by now;
+ * packs that were freshened (old_packs_spare_freshened()); and packs whose .idx
+ * was replaced. In the last case this repack, or another one, has made the same
+ * pack again.
+ *
+ * No pack is removed if another process has removed a pack on which the caller
+ * relies: the listed packs may now have the last copies of some objects. A
+ * later repack will remove them. The result is then ERR_MISSING.
+ *
+ * `guard`: NULL if the caller relies on no other pack. Returns 0, ERR_MISSING,
+ * ERR_DENIED if another process holds the lock, or another negative error code.
  */
-int old_packs_remove(struct old_packs *old, struct error *err);
+int old_packs_remove(struct old_packs *old, const struct old_packs_guard *guard,
+		     struct error *err);
 
 /*
  * Add the names of the packs that old_packs_remove() would remove. Returns 0 or

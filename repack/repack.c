@@ -471,78 +471,32 @@ static int write_midx(struct run *r, struct error *err)
 }
 
 /*
- * Keep old packs that another process has freshened: it has updated the
- * modification time of a pack, because it uses objects of the pack. An old pack
- * is kept if it has unreachable objects, and was freshened after this repack
- * had read its modification time. For these objects, the new packs of this
- * repack record the time that was read, which is too early. If the old pack
- * were removed, the updated time would be lost. The next repack will read the
- * updated time. Returns 0 or ERR_NOMEM.
+ * Returns whether the listed pack `name` has objects of which this repack keeps
+ * the time: for old_packs_guard.may_age. Objects that are reachable have no
+ * time.
  */
-static int spare_freshened(struct run *r, struct error *err)
+static bool may_age(void *ctx, const char *name)
 {
-	struct named_packs names = NAMED_PACKS_INIT;
-	int ret = 0;
+	const struct run *r = ctx;
 
-	for (size_t i = 0; i < r->old.nr && !ret; i++) {
-		const struct old_pack *pack = &r->old.packs[i];
-		const char *name = strrchr(pack->base, '/') + 1;
-
-		if (old_pack_is_freshened(pack) &&
-		    unreachable_in_pack(&r->unreachable, name))
-			ret = named_packs_add_name(&names, name);
-	}
-	for (size_t i = 0; i < names.nr && !ret; i++)
-		old_packs_spare(&r->old, names.names[i]);
-	named_packs_release(&names);
-	return ret < 0 ? error_nomem(err) : 0;
+	return r->options->geometric ||
+	       (wants_unreachable(r->options) &&
+		unreachable_in_pack(&r->unreachable, name));
 }
 
 /*
  * Returns whether this repack left objects out of the new pack because of a
  * pack that stays.
  */
-static bool relies_on(const struct run *r, const struct pack *pack)
+static bool relies_on(void *ctx, const struct pack *pack)
 {
+	const struct run *r = ctx;
 	const struct repack_options *o = r->options;
 
-	if (!pack->is_local || old_packs_has(&r->old, pack))
-		return false;
 	if (o->geometric)
 		return !pack->is_cruft;
 	return !o->pack_kept_objects &&
 	       (pack->is_kept || named_packs_has(o->keep_packs, pack));
-}
-
-/*
- * Keep all old packs if another process has removed a pack on which this repack
- * relies. The old packs may now have the last copies of some objects. The next
- * repack will remove the old packs.
- */
-static void spare_if_lost(struct run *r)
-{
-	const struct named_packs none = NAMED_PACKS_INIT;
-	const struct pack *lost = NULL;
-
-	for (uint32_t i = 0; i < r->odb->pack_nr && !lost; i++)
-		if (relies_on(r, r->odb->packs[i].pack) &&
-		    old_packs_is_gone(r->odb->packs[i].pack))
-			lost = r->odb->packs[i].pack;
-	if (!lost || !r->old.nr)
-		return;
-	error_set(&r->result->warning, ERR_MISSING,
-		  "no pack is removed, because %s was removed meanwhile",
-		  lost->name);
-	old_packs_retain(&r->old, &none);
-}
-
-/* Called when no other process can remove packs (old_packs.last_check). */
-static int check_last(void *ctx, struct error *err)
-{
-	struct run *r = ctx;
-
-	spare_if_lost(r);
-	return wants_unreachable(r->options) ? spare_freshened(r, err) : 0;
 }
 
 /*
@@ -564,20 +518,44 @@ static int ask_before_removal(struct run *r, struct error *err)
 	return ret;
 }
 
+/*
+ * Remove the packs that are listed. If another process has removed a pack on
+ * which this repack relies, there is a warning. Returns 0 or a negative error
+ * code.
+ */
+static int remove_old(struct run *r, const struct old_packs_guard *guard,
+		      struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int ret = old_packs_remove(&r->old, guard, &why);
+
+	if (ret == ERR_MISSING) {
+		r->result->warning = why;
+		return 0;
+	}
+	if (ret < 0 && err)
+		*err = why;
+	return ret;
+}
+
 static int remove_redundant(struct run *r, struct error *err)
 {
 	const struct prune_packed_options loose = {.dry_run = false};
 	const struct repack_options *o = r->options;
+	const struct old_packs_guard guard = {
+		.odb = r->odb,
+		.relies_on = relies_on,
+		.may_age = may_age,
+		.ctx = r,
+	};
 	int ret = 0;
 
-	if (o->before_removal && wants_unreachable(o))
-		ret = spare_freshened(r, err);
+	if (o->before_removal)
+		ret = old_packs_spare_freshened(&r->old, &guard, err);
 	if (!ret && o->before_removal)
 		ret = ask_before_removal(r, err);
-	r->old.last_check = check_last;
-	r->old.ctx = r;
 	if (!ret && (o->all || o->geometric))
-		ret = old_packs_remove(&r->old, err);
+		ret = remove_old(r, &guard, err);
 	return ret < 0 ? ret : prune_packed(r->repo, &loose, err);
 }
 

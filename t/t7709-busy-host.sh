@@ -539,6 +539,14 @@ test_expect_success 'repack --geometric: a pack that stays is removed meanwhile'
 	test -e $small && stock -C r.git cat-file -e $(cat old)
 '
 
+test_expect_success 'repack --geometric: a push freshens a pack meanwhile' '
+	pushed_old && locked "touch $small" \
+		git -C r.git repack -dq --geometric=2 &&
+	test -e $small && ! is_old $small &&
+	git -C r.git repack -dq --geometric=2 &&
+	! test -e $small && ! is_old $large && stock -C r.git fsck
+'
+
 test_expect_success 'repack -a: a kept pack is removed meanwhile' '
 	pushed_old && : >${large%.pack}.keep &&
 	locked "$(remove_pack $large)" git -C r.git repack -adq &&

@@ -118,7 +118,7 @@ static void promisor_packs(void **state)
 	add_pack(&t, hex_a, "pack idx promisor");
 	list(&old, &t);
 	assert_int_equal(old.nr, 1);
-	assert_int_equal(old_packs_remove(&old, NULL), 0);
+	assert_int_equal(old_packs_remove(&old, NULL, NULL), 0);
 	old_packs_release(&old);
 	list(&old, &t);
 	assert_int_equal(old.nr, 0);
@@ -145,7 +145,7 @@ static void removal(void **state)
 	/* A pack that was made after the listing is not removed. */
 	add_pack(&t, hex_c, "pack idx");
 	spare(&old, hex_b);
-	assert_int_equal(old_packs_remove(&old, NULL), 0);
+	assert_int_equal(old_packs_remove(&old, NULL, NULL), 0);
 	for (size_t i = 0; i < 5; i++) {
 		assert_false(has(&t, hex_a, all[i]));
 		assert_int_equal(has(&t, hex_b, all[i]), i < 4);
@@ -155,7 +155,7 @@ static void removal(void **state)
 	assert_false(has_file(&t, midx_bitmap));
 	assert_false(has_file(&t, midx_rev));
 	/* A second call of old_packs_remove() has nothing to remove. */
-	assert_int_equal(old_packs_remove(&old, NULL), 0);
+	assert_int_equal(old_packs_remove(&old, NULL, NULL), 0);
 	assert_true(has(&t, hex_b, "pack"));
 	assert_true(has(&t, hex_c, "pack"));
 	old_packs_release(&old);
@@ -198,7 +198,7 @@ static void any_name(void **state)
 		add_file(&t, left[i]);
 	list(&old, &t);
 	assert_int_equal(old.nr, 4);
-	assert_int_equal(old_packs_remove(&old, NULL), 0);
+	assert_int_equal(old_packs_remove(&old, NULL, NULL), 0);
 	for (size_t i = 0; i < ARRAY_NR(gone); i++)
 		assert_false(has_file(&t, gone[i]));
 	for (size_t i = 0; i < ARRAY_NR(left); i++)
@@ -266,7 +266,7 @@ static void in_multi_pack_index(void **state)
 		list(&old, &t);
 		assert_int_equal(old.nr, 2);
 		old_packs_spare(&old, gone[!i]);
-		assert_int_equal(old_packs_remove(&old, NULL), 0);
+		assert_int_equal(old_packs_remove(&old, NULL, NULL), 0);
 		assert_int_equal(has_file(&t, "multi-pack-index"), !i);
 		assert_int_equal(has_file(&t, "a.pack.pack"), !i);
 		assert_int_equal(has_file(&t, "a.pack"), i);
@@ -317,7 +317,7 @@ static void kept_since_the_listing(void **state)
 	list(&old, &t);
 	assert_int_equal(old.nr, 2);
 	add_pack(&t, hex_a, "keep");
-	assert_int_equal(old_packs_remove(&old, NULL), 0);
+	assert_int_equal(old_packs_remove(&old, NULL, NULL), 0);
 	assert_true(has(&t, hex_a, "pack") && has(&t, hex_a, "idx"));
 	assert_false(has(&t, hex_b, "pack") || has(&t, hex_b, "idx"));
 	old_packs_release(&old);
@@ -342,7 +342,7 @@ static void made_again(void **state)
 	snprintf(from, sizeof(from), "%s/pack/other", t.objects);
 	snprintf(to, sizeof(to), "%s/pack/pack-%s.idx", t.objects, hex_a);
 	assert_int_equal(rename(from, to), 0);
-	assert_int_equal(old_packs_remove(&old, NULL), 0);
+	assert_int_equal(old_packs_remove(&old, NULL, NULL), 0);
 	assert_true(has(&t, hex_a, "pack") && has(&t, hex_a, "idx"));
 	assert_false(has(&t, hex_b, "pack") || has(&t, hex_b, "idx"));
 	old_packs_release(&old);
@@ -360,7 +360,7 @@ static void nothing_to_remove(void **state)
 	add_file(&t, "multi-pack-index");
 	list(&old, &t);
 	spare(&old, hex_a);
-	assert_int_equal(old_packs_remove(&old, NULL), 0);
+	assert_int_equal(old_packs_remove(&old, NULL, NULL), 0);
 	assert_true(has_file(&t, "multi-pack-index"));
 	old_packs_release(&old);
 	tmprepo_release(&t);
