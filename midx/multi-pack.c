@@ -172,23 +172,22 @@ static int remove_replaced(struct writing *w, bool keep_bitmap)
 }
 
 /*
- * Remove the packs that the new multi-pack-index leaves out (options->but).
- * Readers no longer look for objects in these packs. Returns 0 or a negative
- * error code.
+ * Remove the packs that the new multi-pack-index leaves out (options->but),
+ * unless another process needs them by now. Readers no longer look for objects
+ * in these packs. Returns 0 or a negative error code.
  */
 static int remove_left_out(struct writing *w)
 {
-	struct buf base = BUF_INIT;
 	int ret = 0;
 
-	for (size_t i = 0; i < w->o->but->nr && !ret; i++) {
-		buf_reset(&base);
-		ret = buf_printf(&base, "%s/%s", w->dir.data,
-				 w->o->but->names[i]) < 0
-			      ? error_nomem(w->err)
-			      : old_pack_remove(base.data, w->err);
+	for (uint32_t i = 0; i < w->odb->pack_nr && !ret; i++) {
+		const struct pack *pack = w->odb->packs[i].pack;
+
+		if (multi_pack_is_in(w->odb, w->o->dir_nr, pack) &&
+		    named_packs_has_name(w->o->but, pack->name) &&
+		    !old_packs_is_in_use(pack))
+			ret = old_pack_remove(pack->path, w->err);
 	}
-	buf_release(&base);
 	return ret;
 }
 

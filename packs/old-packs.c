@@ -303,6 +303,15 @@ int old_packs_spare_freshened(struct old_packs *old,
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
+bool old_packs_is_in_use(const struct pack *pack)
+{
+	struct sys_stat now;
+
+	return has_file(pack->path, "keep") ||
+	       (!stat_file(&now, pack->path, "pack", NULL) &&
+		now.mtime_ns != pack->mtime_ns);
+}
+
 /*
  * Returns 0 if all packs exist on which the caller relies, otherwise
  * ERR_MISSING.

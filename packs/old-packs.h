@@ -61,6 +61,13 @@ struct old_packs_guard {
 bool old_packs_is_gone(const struct pack *pack);
 
 /*
+ * Returns whether a pack of a snapshot must stay for now: it has a .keep file
+ * by now, or another process has freshened it (odb/freshen.h) or made it again
+ * since the snapshot.
+ */
+bool old_packs_is_in_use(const struct pack *pack);
+
+/*
  * List the packs of directory `dir` that have an .idx and a .pack file, and no
  * .keep file. Packs with temporary names (pack/pack-name.h) are not listed.
  * Release *old in any case. Returns 0 or a negative error code.

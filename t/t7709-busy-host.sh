@@ -562,6 +562,18 @@ test_expect_success 'multi-pack-index expire: a pack that stays is removed meanw
 	test -e $small && stock -C r.git cat-file -e $(cat old)
 '
 
+for change in "touch \$small" ": >\${small%.pack}.keep"
+do
+	test_expect_success "multi-pack-index expire: $change meanwhile" '
+		pushed_old &&
+		git -C r.git multi-pack-index write \
+			--preferred-pack=$(basename $large) &&
+		locked "$(eval "echo \"$change\"")" \
+			git -C r.git multi-pack-index expire &&
+		test -e $small && stock -C r.git fsck
+	'
+done
+
 for options in '' --bitmap --incremental
 do
 	test_expect_success "multi-pack-index write $options: a pack is being removed" '
