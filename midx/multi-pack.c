@@ -442,7 +442,8 @@ int multi_pack_make_bitmap(struct buf *out, struct multi_pack_result *result,
 	result->not_closed = ret == ERR_MISSING;
 	result->bitmap_nr = report.bitmap_nr;
 	result->bitmap_len = out->len;
-	result->warning = report.warning;
+	if (report.warning.code)
+		result->warning = report.warning;
 	return ret;
 }
 

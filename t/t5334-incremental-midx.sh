@@ -280,18 +280,22 @@ damage_end () {
 		2>/dev/null
 }
 
-test_expect_success 'no layer is built on a damaged multi-pack-index' '
-	cp -R apart.git damaged.git &&
-	rm -rf damaged.git/objects/pack/multi-pack-index.d &&
-	"$GIT" -C damaged.git multi-pack-index write &&
-	damage_end damaged.git/objects/pack/multi-pack-index &&
-	"$GIT" -C damaged.git multi-pack-index write --incremental 2>err &&
-	echo "warning: ignoring existing multi-pack-index; checksum mismatch" \
-		>expect &&
-	test_cmp expect err &&
-	test_line_count 1 damaged.git/$CHAIN &&
-	"$GIT" -C damaged.git multi-pack-index verify
-'
+for options in --bitmap ''
+do
+	test_expect_success "no layer is built on a damaged multi-pack-index $options" '
+		rm -rf damaged.git && cp -R apart.git damaged.git &&
+		rm -rf damaged.git/objects/pack/multi-pack-index.d &&
+		"$GIT" -C damaged.git multi-pack-index write $options &&
+		damage_end damaged.git/objects/pack/multi-pack-index &&
+		"$GIT" -C damaged.git multi-pack-index write --incremental \
+			$options 2>err &&
+		echo "warning: ignoring existing multi-pack-index; checksum mismatch" \
+			>expect &&
+		test_cmp expect err &&
+		test_line_count 1 damaged.git/$CHAIN &&
+		"$GIT" -C damaged.git multi-pack-index verify
+	'
+done
 
 test_expect_success 'a damaged top layer is written again with the new pack' '
 	push_layer damaged.git &&
