@@ -250,6 +250,10 @@ int publish_open_place(char **place, const struct repo *repo,
 		*place = make_place(config, repo, &own);
 		ret = *place ? lock_place(*place, &own) : own.code;
 	}
+	if (ret < 0) {
+		free(*place);
+		*place = NULL;
+	}
 	if (ret < 0 && err)
 		*err = own;
 	return ret;

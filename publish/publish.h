@@ -54,8 +54,8 @@ struct publish_options {
 /*
  * Make the place of a repository (the directory of its published files) if
  * needed, and lock it. config->dir must be set, and the directory must exist.
- * *place is owned by the caller, also after an error. When the caller closes
- * the descriptor, the lock is released.
+ * *place is owned by the caller, and NULL after an error. When the caller
+ * closes the descriptor, the lock is released.
  *
  * Returns a descriptor or a negative error code. ERR_UNSUPPORTED: the
  * repository belongs to a fork network. ERR_MISSING: the directory does not

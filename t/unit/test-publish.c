@@ -16,6 +16,7 @@
 #include "object/hash.h"
 #include "prepared/prepared.h"
 #include "publish/publish.h"
+#include "sys/io.h"
 #include "t/unit/bitmaprepo.h"
 
 #define DAY INT64_C(86400)
@@ -242,12 +243,34 @@ static void test_damage(void **state)
 	finish(&f);
 }
 
+/* If another process publishes, the caller has nothing to free. */
+static void test_locked(void **state)
+{
+	uint64_t seed = random_seed();
+	char *place, *other = NULL;
+	struct fixture f;
+	int lock;
+
+	start(&f, &seed);
+	tmprepo_write(&f.r.t, "web/index.html", "");
+	lock = publish_open_place(&place, &f.r.t.repo, &f.config, NULL);
+	assert_true(lock >= 0);
+	assert_int_equal(
+		publish_open_place(&other, &f.r.t.repo, &f.config, NULL),
+		ERR_DENIED);
+	assert_null(other);
+	sys_close(lock);
+	free(place);
+	finish(&f);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_life),
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_locked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
