@@ -12,6 +12,7 @@
 #include "packing/plan.h"
 #include "packs/newpack.h"
 #include "sys/cleanup.h"
+#include "sys/dirlock.h"
 #include "sys/io.h"
 #include "sys/process.h"
 #include "sys/trace.h"
@@ -640,6 +641,21 @@ static int finish_parts(struct newpack *np, struct error *err)
 	return ret;
 }
 
+/*
+ * Locks the directory of a new pack. If the directory has the pack already,
+ * another repack may be removing its files. So wait until that repack has
+ * removed its packs. Returns a value for sys_dirlock_drop().
+ */
+static int lock_dir(const char *base)
+{
+	char *dir = sys_parent(base);
+	int lock = dir ? sys_dirlock_take(dir, SYS_DIRLOCK_PACKS_MS, NULL)
+		       : SYS_DIRLOCK_NONE;
+
+	free(dir);
+	return lock;
+}
+
 int newpack_install(struct newpack *np, const char *base, struct error *err)
 {
 	static const char *const extensions[NEWPACK_PART_NR] = {
@@ -649,6 +665,7 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 		[NEWPACK_IDX] = "idx",
 	};
 	int ret = finish_parts(np, err);
+	int lock = ret ? SYS_DIRLOCK_NONE : lock_dir(base);
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct buf path = BUF_INIT;
 	struct sys_hold hold;
@@ -663,6 +680,7 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 			ret = install_part(np, i, path.data, err);
 	}
 	sys_release_signals(&hold);
+	sys_dirlock_drop(lock);
 	buf_release(&path);
 	np->is_installed = !ret;
 	return ret;

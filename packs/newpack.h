@@ -208,7 +208,8 @@ int newpack_bitmap(struct newpack *np, const char *dir,
 /*
  * Make all files of the pack durable and rename them to
  * "<base>-<checksum>.<ext>". Existing files of these names are replaced. An
- * existing .pack has the same bytes, because its name is its checksum. Returns
+ * existing .pack has the same bytes, because its name is its checksum. Waits
+ * while another process has the lock of the directory (sys/dirlock.h). Returns
  * 0 or a negative error code.
  */
 int newpack_install(struct newpack *np, const char *base, struct error *err);

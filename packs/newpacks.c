@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes several packs from one list of objects. */
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "packs/newpacks.h"
 
@@ -95,5 +97,21 @@ int newpacks_install(struct newpacks *np, const char *base, struct error *err)
 
 	for (size_t i = 0; i < np->nr && !ret; i++)
 		ret = newpack_install(np->packs[i], base, err);
+	return ret;
+}
+
+int newpacks_names(struct named_packs *names, const struct newpacks *np)
+{
+	char name[sizeof("pack-") + OID_MAX_HEX_LEN];
+	char hex[OID_MAX_HEX_LEN + 1];
+	int ret = 0;
+
+	for (size_t i = 0; i < np->nr && !ret; i++) {
+		const struct newpack *pack = np->packs[i];
+
+		oid_to_hex(hex, &pack->checksum, pack->packs.odb->algo);
+		snprintf(name, sizeof(name), "pack-%s", hex);
+		ret = named_packs_add_name(names, name);
+	}
 	return ret;
 }

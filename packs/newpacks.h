@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "packs/named-packs.h"
 #include "packs/newpack.h"
 
 struct newpacks {
@@ -51,5 +52,10 @@ void newpacks_release(struct newpacks *np);
  * Install all packs; see newpack_install(). Returns 0 or a negative error code.
  */
 int newpacks_install(struct newpacks *np, const char *base, struct error *err);
+
+/*
+ * Add the names of the packs ("pack-<hex>"). Returns 0 or ERR_NOMEM.
+ */
+int newpacks_names(struct named_packs *names, const struct newpacks *np);
 
 #endif

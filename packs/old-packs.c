@@ -312,6 +312,31 @@ bool old_packs_is_in_use(const struct pack *pack)
 		now.mtime_ns != pack->mtime_ns);
 }
 
+static int report_gone(const char *name, struct error *err)
+{
+	return error_set(err, ERR_MISSING,
+			 "no pack is removed, because %s was removed meanwhile",
+			 name);
+}
+
+/* Returns 0 if all packs exist that the caller has made, or an error code. */
+static int check_made(const struct old_packs *old,
+		      const struct named_packs *made, struct error *err)
+{
+	struct buf base = BUF_INIT;
+	int ret = 0;
+
+	for (size_t i = 0; i < made->nr && old->nr && !ret; i++) {
+		buf_reset(&base);
+		if (buf_printf(&base, "%s/%s", old->dir, made->names[i]) < 0)
+			ret = error_nomem(err);
+		else if (!has_file(base.data, "idx"))
+			ret = report_gone(made->names[i], err);
+	}
+	buf_release(&base);
+	return ret;
+}
+
 /*
  * Returns 0 if all packs exist on which the caller relies, otherwise
  * ERR_MISSING.
@@ -325,12 +350,9 @@ static int check_relied(const struct old_packs *old,
 		if (pack->is_local && !old_packs_has(old, pack) &&
 		    (!guard->relies_on || guard->relies_on(guard->ctx, pack)) &&
 		    old_packs_is_gone(pack))
-			return error_set(err, ERR_MISSING,
-					 "no pack is removed, because %s was "
-					 "removed meanwhile",
-					 pack->name);
+			return report_gone(pack->name, err);
 	}
-	return 0;
+	return guard->made ? check_made(old, guard->made, err) : 0;
 }
 
 static int check_last(struct old_packs *old,

@@ -54,6 +54,11 @@ struct old_packs_guard {
 	 * that must not appear older when the pack is removed.
 	 */
 	bool (*may_age)(void *ctx, const char *name);
+	/*
+	 * borrowed: names of the packs that the caller has made in the
+	 * directory, and on which it relies; NULL: none
+	 */
+	const struct named_packs *made;
 	void *ctx; /* argument of the callbacks */
 };
 

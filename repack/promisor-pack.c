@@ -53,8 +53,9 @@ static int list_objects(struct packing_items *items, struct pack_job *job,
 	return ret;
 }
 
-int promisor_pack_write(uint32_t *nr, struct pack_job *job,
-			const struct old_packs *old, struct error *err)
+int promisor_pack_write(uint32_t *nr, struct named_packs *made,
+			struct pack_job *job, const struct old_packs *old,
+			struct error *err)
 {
 	const struct pack_job_options *o = job->options;
 	struct packing_items items;
@@ -72,6 +73,8 @@ int promisor_pack_write(uint32_t *nr, struct pack_job *job,
 			ret = newpacks_promisor(&np, o->dir, err);
 		if (!ret)
 			ret = newpacks_install(&np, o->base, err);
+		if (!ret && newpacks_names(made, &np) < 0)
+			ret = error_nomem(err);
 	}
 	*nr = np.report.objects;
 	newpacks_release(&np);

@@ -27,10 +27,12 @@
  * Write one pack with all objects of the local promisor packs in *old; with a
  * size limit, several packs. Mark each new pack with an empty .promisor file,
  * and install it. Without promisor packs nothing is done. *nr: the number of
- * objects. Returns 0 or a negative error code.
+ * objects. The names of the new packs are added to *made. Returns 0 or a
+ * negative error code.
  */
-int promisor_pack_write(uint32_t *nr, struct pack_job *job,
-			const struct old_packs *old, struct error *err);
+int promisor_pack_write(uint32_t *nr, struct named_packs *made,
+			struct pack_job *job, const struct old_packs *old,
+			struct error *err);
 
 /*
  * ---- repack-midx.c

@@ -42,6 +42,8 @@ struct run {
 	 * alternates.
 	 */
 	struct named_packs chosen;
+	/* names of the new packs in `dir` */
+	struct named_packs made;
 	struct refs *refs;
 	struct odb *odb;
 	char *dir; /* owned: "<objects>/pack" */
@@ -57,6 +59,7 @@ static void run_release(struct run *r)
 	refs_close(r->refs);
 	old_packs_release(&r->old);
 	named_packs_release(&r->chosen);
+	named_packs_release(&r->made);
 	free(r->dir);
 	free(r->base);
 }
@@ -368,6 +371,8 @@ static int write_cruft(struct run *r, const char *dir, const char *base,
 	struct newpacks np;
 	int ret = cruft_write(&np, &r->unreachable, &options, err);
 
+	if (!ret && base == r->base && newpacks_names(&r->made, &np) < 0)
+		ret = error_nomem(err);
 	if (r->unreachable.warning.code)
 		r->result->warning = r->unreachable.warning;
 	*nr = np.report.objects;
@@ -413,6 +418,8 @@ static int write_filtered(struct run *r, struct error *err)
 		return error_nomem(err);
 	ret = pack_job_run_rest(&r->job, base ? dir : r->dir,
 				base ? base : r->base, err);
+	if (!ret && !base && newpacks_names(&r->made, &r->job.rest_packs) < 0)
+		ret = error_nomem(err);
 	r->result->filtered_nr = r->job.rest_packs.report.objects;
 	free(dir);
 	return ret;
@@ -546,11 +553,14 @@ static int remove_redundant(struct run *r, struct error *err)
 		.odb = r->odb,
 		.relies_on = relies_on,
 		.may_age = may_age,
+		.made = &r->made,
 		.ctx = r,
 	};
-	int ret = 0;
+	int ret = newpacks_names(&r->made, &r->job.newpacks) < 0
+			  ? error_nomem(err)
+			  : 0;
 
-	if (o->before_removal)
+	if (!ret && o->before_removal)
 		ret = old_packs_spare_freshened(&r->old, &guard, err);
 	if (!ret && o->before_removal)
 		ret = ask_before_removal(r, err);
@@ -707,8 +717,8 @@ int repack_run(struct repack_result *result, const struct repo *repo,
 	if (ret == ERR_MISSING)
 		ret = find_objects_again(&r, err);
 	if (!ret && (options->all || options->geometric))
-		ret = promisor_pack_write(&result->promisor_nr, &r.job, &r.old,
-					  err);
+		ret = promisor_pack_write(&result->promisor_nr, &r.made, &r.job,
+					  &r.old, err);
 	if (!ret && r.job.items.nr)
 		ret = pack_job_run(&r.job, err);
 	else if (!ret && r.job_options.write_bitmap)

@@ -695,6 +695,13 @@ test_expect_success 'push: the same pack is being removed' '
 	stock -C r.git rev-list --objects topic
 '
 
+test_expect_success 'repack: the same pack is being removed' '
+	again && git -C r.git repack -adq &&
+	stored=$(ls r.git/objects/pack/*.pack) && git -C r.git repack -adq &&
+	locked "rm -f ${stored%pack}*" git -C r.git repack -adq &&
+	test -e $stored && test -e ${stored%pack}idx && stock -C r.git fsck
+'
+
 test_expect_success 'index-pack: the same pack is being removed' '
 	again_topic && stored=r.git/objects/pack/pack-$name &&
 	locked "rm -f $stored.*" sh -c \

@@ -349,6 +349,32 @@ static void made_again(void **state)
 	tmprepo_release(&t);
 }
 
+/*
+ * No pack is removed if another process has removed a pack that the caller has
+ * made.
+ */
+static void made_pack_is_gone(void **state)
+{
+	struct named_packs made = NAMED_PACKS_INIT;
+	const struct odb none = {.pack_nr = 0};
+	const struct old_packs_guard guard = {.odb = &none, .made = &made};
+	struct old_packs old;
+	struct tmprepo t;
+
+	tmprepo_init(&t, HASH_SHA1);
+	add_pack(&t, hex_a, "pack idx");
+	list(&old, &t);
+	assert_int_equal(named_packs_add(&made, "pack-b.idx"), 0);
+	assert_int_equal(old_packs_remove(&old, &guard, NULL), ERR_MISSING);
+	assert_true(has(&t, hex_a, "pack") && has(&t, hex_a, "idx"));
+	add_file(&t, "pack-b.idx");
+	assert_int_equal(old_packs_remove(&old, &guard, NULL), 0);
+	assert_false(has(&t, hex_a, "pack") || has(&t, hex_a, "idx"));
+	named_packs_release(&made);
+	old_packs_release(&old);
+	tmprepo_release(&t);
+}
+
 /* If no pack is removed, the multi-pack-index stays. */
 static void nothing_to_remove(void **state)
 {
@@ -378,6 +404,7 @@ int main(void)
 		cmocka_unit_test(kept_for_a_while),
 		cmocka_unit_test(kept_since_the_listing),
 		cmocka_unit_test(made_again),
+		cmocka_unit_test(made_pack_is_gone),
 		cmocka_unit_test(nothing_to_remove),
 	};
 

@@ -101,6 +101,7 @@ static uint32_t count_new(struct bed *b)
 static void become_one(void **state)
 {
 	uint64_t seed = random_seed();
+	struct named_packs made = NAMED_PACKS_INIT;
 	struct bed b = {.odb = NULL};
 	uint32_t expect = 0, nr;
 
@@ -112,8 +113,11 @@ static void become_one(void **state)
 	for (uint32_t i = 0; i < b.r.nr; i++)
 		expect += i % 2 == 0 || i % 3 == 0;
 	open_job(&b);
-	assert_int_equal(promisor_pack_write(&nr, &b.job, &b.old, NULL), 0);
+	assert_int_equal(promisor_pack_write(&nr, &made, &b.job, &b.old, NULL),
+			 0);
 	assert_int_equal(nr, expect);
+	assert_int_equal(made.nr, 1);
+	named_packs_release(&made);
 	assert_int_equal(count_new(&b), expect);
 	close_job(&b);
 	randrepo_release(&b.r);
@@ -122,6 +126,7 @@ static void become_one(void **state)
 static void none(void **state)
 {
 	uint64_t seed = random_seed();
+	struct named_packs made = NAMED_PACKS_INIT;
 	struct bed b = {.odb = NULL};
 	uint32_t nr = 1;
 
@@ -129,8 +134,10 @@ static void none(void **state)
 	randrepo_history(&b.r, 5);
 	write_pack(&b.r, 1, 1, "other");
 	open_job(&b);
-	assert_int_equal(promisor_pack_write(&nr, &b.job, &b.old, NULL), 0);
+	assert_int_equal(promisor_pack_write(&nr, &made, &b.job, &b.old, NULL),
+			 0);
 	assert_int_equal(nr, 0);
+	assert_int_equal(made.nr, 0);
 	assert_int_equal(count_new(&b), 0);
 	close_job(&b);
 	randrepo_release(&b.r);
