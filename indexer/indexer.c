@@ -361,13 +361,9 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
  */
 static int lock_dir(const struct pack_indexer_files *files)
 {
-	char *dir = files->pack && !files->is_passing ? sys_parent(files->pack)
-						      : NULL;
-	int lock = dir ? sys_dirlock_take(dir, SYS_DIRLOCK_PACKS_MS, NULL)
-		       : SYS_DIRLOCK_NONE;
-
-	free(dir);
-	return lock;
+	if (!files->pack || files->is_passing)
+		return SYS_DIRLOCK_NONE;
+	return sys_dirlock_take_parent(files->pack, SYS_DIRLOCK_PACKS_MS, NULL);
 }
 
 int pack_indexer_write(struct pack_indexer *ix,

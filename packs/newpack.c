@@ -641,21 +641,6 @@ static int finish_parts(struct newpack *np, struct error *err)
 	return ret;
 }
 
-/*
- * Locks the directory of a new pack. If the directory has the pack already,
- * another repack may be removing its files. So wait until that repack has
- * removed its packs. Returns a value for sys_dirlock_drop().
- */
-static int lock_dir(const char *base)
-{
-	char *dir = sys_parent(base);
-	int lock = dir ? sys_dirlock_take(dir, SYS_DIRLOCK_PACKS_MS, NULL)
-		       : SYS_DIRLOCK_NONE;
-
-	free(dir);
-	return lock;
-}
-
 int newpack_install(struct newpack *np, const char *base, struct error *err)
 {
 	static const char *const extensions[NEWPACK_PART_NR] = {
@@ -664,12 +649,19 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 		[NEWPACK_PROMISOR] = "promisor", [NEWPACK_KEEP] = "keep",
 		[NEWPACK_IDX] = "idx",
 	};
-	int ret = finish_parts(np, err);
-	int lock = ret ? SYS_DIRLOCK_NONE : lock_dir(base);
+	int ret = finish_parts(np, err), lock = SYS_DIRLOCK_NONE;
 	char hex[OID_MAX_HEX_LEN + 1];
 	struct buf path = BUF_INIT;
 	struct sys_hold hold;
 
+	/*
+	 * The directory may already have a pack of this name, and another
+	 * repack may be removing its files. So wait until the other repack has
+	 * removed its old packs.
+	 */
+	if (!ret)
+		lock = sys_dirlock_take_parent(base, SYS_DIRLOCK_PACKS_MS,
+					       NULL);
 	oid_to_hex(hex, &np->checksum, np->packs.odb->algo);
 	sys_hold_signals(&hold);
 	for (int i = 0; i < NEWPACK_PART_NR && !ret; i++) {

@@ -2,6 +2,7 @@
 /* Locks on directories, with flock(2). */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/file.h>
 
 #include "sys/clock.h"
@@ -35,6 +36,17 @@ int sys_dirlock_take(const char *path, int64_t timeout_ms, struct error *err)
 		waited += STEP_MS;
 	}
 	return fd;
+}
+
+int sys_dirlock_take_parent(const char *path, int64_t timeout_ms,
+			    struct error *err)
+{
+	char *dir = sys_parent(path);
+	int lock = dir ? sys_dirlock_take(dir, timeout_ms, err)
+		       : error_nomem(err);
+
+	free(dir);
+	return lock;
 }
 
 void sys_dirlock_drop(int lock)

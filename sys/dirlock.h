@@ -34,6 +34,13 @@
  */
 int sys_dirlock_take(const char *path, int64_t timeout_ms, struct error *err);
 
+/*
+ * Locks the directory of the file `path`, which need not exist. Works like
+ * sys_dirlock_take(), and can also return ERR_NOMEM.
+ */
+int sys_dirlock_take_parent(const char *path, int64_t timeout_ms,
+			    struct error *err);
+
 /* Releases the lock. Ignores SYS_DIRLOCK_NONE and negative values. */
 void sys_dirlock_drop(int lock);
 
