@@ -678,17 +678,29 @@ static int add_root(void *ctx, const char *name)
 	return strlist_add(ctx, name);
 }
 
+/*
+ * Adds the names of the root refs to *names, sorted. The caller releases *names
+ * in any case. Returns 0 or a negative error code.
+ */
+static int list_roots(struct strlist *names, struct refs *refs,
+		      struct error *err)
+{
+	int ret = refs->backend->each_root(refs, add_root, names, err);
+
+	if (ret == ERR_NOMEM)
+		error_nomem(err);
+	strlist_sort(names);
+	return ret;
+}
+
 int refs_each_root(struct refs *refs,
 		   int (*fn)(void *ctx, const struct ref *ref), void *ctx,
 		   struct error *warning, struct error *err)
 {
 	struct strlist names = STRLIST_INIT;
 	struct ref ref;
-	int ret = refs->backend->each_root(refs, add_root, &names, err);
+	int ret = list_roots(&names, refs, err);
 
-	if (ret == ERR_NOMEM)
-		error_nomem(err);
-	strlist_sort(&names);
 	for (size_t i = 0; i < names.nr && !ret; i++) {
 		ret = refs_lookup(refs, names.items[i], &ref, err);
 		if (ret == ERR_CORRUPT) {
@@ -710,11 +722,8 @@ static int each_stored_root(struct refs *refs,
 {
 	struct strlist names = STRLIST_INIT;
 	struct ref ref;
-	int ret = refs->backend->each_root(refs, add_root, &names, err);
+	int ret = list_roots(&names, refs, err);
 
-	if (ret == ERR_NOMEM)
-		error_nomem(err);
-	strlist_sort(&names);
 	for (size_t i = 0; i < names.nr && !ret; i++) {
 		ret = refs_read_stored(refs, names.items[i], &ref, err);
 		if (ret > 0 || (ret == ERR_CORRUPT && ref.is_broken))
