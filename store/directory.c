@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/sort.h"
+#include "base/strlist.h"
 #include "object/hash.h"
 #include "store/open.h"
 #include "sys/clock.h"
@@ -382,9 +382,7 @@ struct names {
 	const char *prefix; /* borrowed */
 	/* borrowed: names up to this one are left out; NULL: none */
 	const char *after;
-	/* owned: the array and each name in it */
-	char **names;
-	size_t nr, alloc;
+	struct strlist found; /* owned */
 	/* name of the directory that is read, with its slash */
 	struct buf dir;
 	struct error *err;
@@ -394,15 +392,7 @@ static int read_directory(struct names *n);
 
 static int note_name(struct names *n, const char *name)
 {
-	char *copy;
-
-	if (mem_grow(&n->names, &n->alloc, n->nr + 1, sizeof(*n->names)) < 0)
-		return error_nomem(n->err);
-	copy = mem_strdup(name);
-	if (!copy)
-		return error_nomem(n->err);
-	n->names[n->nr++] = copy;
-	return 0;
+	return strlist_add(&n->found, name) < 0 ? error_nomem(n->err) : 0;
 }
 
 static int append_name(struct names *n, const char *text)
@@ -498,22 +488,24 @@ static int add_page_entry(struct filestore *store, struct filestore_page *page,
 	return ret;
 }
 
-/* Fills the page with the sorted names that follow `after`. */
+/* Fills the page with the found names that follow n->after, sorted. */
 static int fill_page(struct filestore *store, struct filestore_page *page,
-		     const struct names *n, const char *after, size_t limit,
-		     struct error *err)
+		     struct names *n, size_t limit, struct error *err)
 {
+	const struct strlist *found = &n->found;
 	size_t i = 0, end;
 	int ret = 0;
 
-	while (after && i < n->nr && strcmp(n->names[i], after) <= 0)
+	strlist_sort(&n->found);
+	while (n->after && i < found->nr &&
+	       strcmp(found->items[i], n->after) <= 0)
 		i++;
-	end = n->nr - i > limit ? i + limit : n->nr;
+	end = found->nr - i > limit ? i + limit : found->nr;
 	for (; !ret && i < end; i++)
-		ret = add_page_entry(store, page, n->names[i], err);
-	if (ret || end == n->nr)
+		ret = add_page_entry(store, page, found->items[i], err);
+	if (ret || end == found->nr)
 		return ret;
-	page->next = mem_strdup(n->names[end - 1]);
+	page->next = mem_strdup(found->items[end - 1]);
 	return page->next ? 0 : error_nomem(err);
 }
 
@@ -526,6 +518,7 @@ static int list_files(struct filestore *store, struct filestore_page *page,
 		.store = store,
 		.prefix = prefix,
 		.after = after,
+		.found = STRLIST_INIT,
 		.dir = BUF_INIT,
 		.err = err,
 	};
@@ -537,14 +530,9 @@ static int list_files(struct filestore *store, struct filestore_page *page,
 		ret = error_nomem(err);
 	if (!ret)
 		ret = read_directory(&n);
-	if (!ret) {
-		if (n.nr)
-			sort_strings(n.names, n.nr);
-		ret = fill_page(store, page, &n, after, limit, err);
-	}
-	for (size_t i = 0; i < n.nr; i++)
-		free(n.names[i]);
-	free(n.names);
+	if (!ret)
+		ret = fill_page(store, page, &n, limit, err);
+	strlist_release(&n.found);
 	free(after);
 	buf_release(&n.dir);
 	return ret;
