@@ -35,7 +35,7 @@ struct call {
 	 * for `write --stdin-packs`: the names of packs that were read from
 	 * standard input
 	 */
-	struct named_packs only;
+	struct strlist only;
 	unsigned tries_left; /* number of retries left */
 	/*
 	 * true: other processes have changed the packs, so nothing was written,
@@ -58,7 +58,7 @@ struct call {
 };
 
 /* Read pack names from standard input. */
-static int read_names(struct named_packs *names, struct error *err)
+static int read_names(struct strlist *names, struct error *err)
 {
 	struct stdin_lines in = STDIN_LINES_INIT;
 	int ret;
@@ -69,7 +69,7 @@ static int read_names(struct named_packs *names, struct error *err)
 		 * ignored.
 		 */
 		if (in.len > 4 && !strcmp(in.line + in.len - 4, ".idx") &&
-		    named_packs_add(names, in.line) < 0) {
+		    pack_names_add(names, in.line) < 0) {
 			ret = error_nomem(err);
 			break;
 		}
@@ -226,16 +226,16 @@ static int write_packs_of(const struct call *c,
 			  const struct odb_midx *from,
 			  const struct odb_midx *to, struct error *err)
 {
-	struct named_packs only = {0};
+	struct strlist only = {0};
 	int ret = 0;
 
 	for (const struct odb_midx *om = to; om != from->base; om = om->base)
 		for (uint32_t i = 0; i < om->midx.pack_nr && !ret; i++)
-			ret = named_packs_add(&only, om->midx.names[i]);
+			ret = pack_names_add(&only, om->midx.names[i]);
 	o->only = &only;
 	ret = ret < 0 ? error_nomem(err)
 		      : multi_pack_write(result, c->common.store.odb, o, err);
-	named_packs_release(&only);
+	strlist_release(&only);
 	return ret;
 }
 
@@ -616,6 +616,6 @@ int cmd_multi_pack_index(int argc, const char **argv, struct builtin_env *env)
 	if (!code)
 		code = object_dir_run(&c.common, run);
 
-	named_packs_release(&c.only);
+	strlist_release(&c.only);
 	return code;
 }

@@ -141,10 +141,10 @@ int pack_args_index_version(struct pack_idx_format *format, const char *text,
 int pack_args_take_pack(void *value, const char *arg)
 {
 	if (arg == option_negated) {
-		named_packs_release(value);
+		strlist_release(value);
 		return 0;
 	}
-	if (!named_packs_add(value, arg))
+	if (!pack_names_add(value, arg))
 		return 0;
 	builtin_error("out of memory");
 	return -1;

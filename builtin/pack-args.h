@@ -8,7 +8,7 @@
 
 #include "packing/send.h"
 #include "packing/write.h"
-#include "packs/named-packs.h"
+#include "pack/pack-name.h"
 #include "packs/newpack.h"
 #include "config/config.h"
 #include "sys/progress.h"
@@ -143,7 +143,7 @@ int pack_args_index_version(struct pack_idx_format *format, const char *text,
 
 /*
  * Callback for an option whose argument is the name of a pack: adds the name to
- * the struct named_packs at `value`. The negated option empties the list.
+ * the struct strlist at `value`. The negated option empties the list.
  * Returns 0, or -1 after printing an error.
  */
 int pack_args_take_pack(void *value, const char *arg);

@@ -337,5 +337,5 @@ void pack_objects_args_init(struct pack_objects_args *a)
 void pack_objects_args_release(struct pack_objects_args *a)
 {
 	filter_args_release(&a->filter);
-	named_packs_release(&a->keep_packs);
+	strlist_release(&a->keep_packs);
 }

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "builtin/pack-args.h"
 #include "builtin/filterargs.h"
-#include "packs/named-packs.h"
+#include "pack/pack-name.h"
 #include "packs/pack-job.h"
 
 /* ---- pack-objects-args.c */
@@ -31,7 +31,7 @@ struct pack_objects_args {
 	bool all_progress_implied;
 	bool keep_true_parents, sparse, shallow, delta_islands;
 	int64_t compression; /* INT64_MIN: not given */
-	struct named_packs keep_packs;
+	struct strlist keep_packs;
 	const char *base;
 	struct filter_args filter;
 	bool stdin_packs, follow, cruft;

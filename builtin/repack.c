@@ -44,7 +44,7 @@ struct args {
 	struct filter_args filter;
 	int64_t geometric;
 	uint64_t max_cruft_size, combine_cruft_below;
-	struct named_packs keep_packs;
+	struct strlist keep_packs;
 };
 
 static int take_midx(void *value, const char *arg)
@@ -564,7 +564,7 @@ int cmd_repack(int argc, const char **argv, struct builtin_env *env)
 		ret = builtin_open_repo_to_change(env, "repack");
 	if (!ret)
 		ret = builtin_finish(run(&a, env));
-	named_packs_release(&a.keep_packs);
+	strlist_release(&a.keep_packs);
 	filter_args_release(&a.filter);
 	return ret;
 }

@@ -56,8 +56,8 @@ static int add_source(struct multi_pack_sources *s, const struct odb *odb,
 	 * running, and will rename the pack.
 	 */
 	if (pack_name_is_temporary(pack->name) ||
-	    (o->only && !named_packs_has(o->only, pack)) ||
-	    named_packs_has(o->but, pack) || is_below(below, odb, pack))
+	    (o->only && !pack_names_has(o->only, pack->name)) ||
+	    pack_names_has(o->but, pack->name) || is_below(below, odb, pack))
 		return 0;
 	if (buf_printf(&name, "%s.idx", pack->name) < 0)
 		return ERR_NOMEM;

@@ -48,7 +48,7 @@ struct expiry {
 	 */
 	enum freshen_state *freshness;
 	/* names of the packs to remove */
-	struct named_packs names;
+	struct strlist names;
 	struct error *err;
 };
 
@@ -97,9 +97,7 @@ static int choose_one(struct expiry *e, uint32_t pack_nr)
 	if (e->taken[pack_nr] || pack->is_kept || pack->is_cruft ||
 	    pack_name_is_temporary(pack->name) || !is_redundant(e, pack))
 		return 0;
-	return named_packs_add_name(&e->names, pack->name) < 0
-		       ? error_nomem(e->err)
-		       : 0;
+	return strlist_add(&e->names, pack->name) < 0 ? error_nomem(e->err) : 0;
 }
 
 static int choose(struct expiry *e, const struct progress_out *progress)
@@ -127,18 +125,18 @@ static int choose(struct expiry *e, const struct progress_out *progress)
  * stay. The new multi-pack-index must not cover any other pack. Returns 0 or
  * ERR_NOMEM.
  */
-static int names_of(struct named_packs *names, const struct odb_midx *om)
+static int names_of(struct strlist *names, const struct odb_midx *om)
 {
 	int ret = 0;
 
 	for (uint32_t i = 0; i < om->midx.pack_nr && !ret; i++)
-		ret = named_packs_add(names, om->midx.names[i]);
+		ret = pack_names_add(names, om->midx.names[i]);
 	return ret;
 }
 
 static int rewrite_and_remove(struct expiry *e, bool *outdated, size_t dir_nr)
 {
-	struct named_packs only = {0};
+	struct strlist only = {0};
 	const struct multi_pack_options o = {
 		.dir_nr = dir_nr,
 		.only = &only,
@@ -151,7 +149,7 @@ static int rewrite_and_remove(struct expiry *e, bool *outdated, size_t dir_nr)
 	ret = ret < 0 ? error_nomem(e->err)
 		      : multi_pack_write(&result, e->odb, &o, e->err);
 	*outdated = result.outdated;
-	named_packs_release(&only);
+	strlist_release(&only);
 	return ret;
 }
 
@@ -174,7 +172,7 @@ int multi_pack_expire(bool *outdated, const struct odb *odb, size_t dir_nr,
 		if (!ret)
 			ret = (int)e.names.nr;
 	}
-	named_packs_release(&e.names);
+	strlist_release(&e.names);
 	free(e.taken);
 	free(e.freshness);
 	return ret;

@@ -184,7 +184,7 @@ static int remove_left_out(struct writing *w)
 		const struct pack *pack = w->odb->packs[i].pack;
 
 		if (multi_pack_is_in(w->odb, w->o->dir_nr, pack) &&
-		    named_packs_has_name(w->o->but, pack->name) &&
+		    pack_names_has(w->o->but, pack->name) &&
 		    !old_packs_is_in_use(pack))
 			ret = old_pack_remove(pack->path, w->err);
 	}

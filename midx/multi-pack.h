@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "odb/odb.h"
-#include "packs/named-packs.h"
+#include "pack/pack-name.h"
 #include "packs/newpack.h"
 #include "refs/refs.h"
 #include "sys/progress.h"
@@ -32,9 +32,9 @@
 struct multi_pack_options {
 	size_t dir_nr; /* index into odb->dirs */
 	/* Cover only these packs. NULL: all packs. */
-	const struct named_packs *only;
+	const struct strlist *only;
 	/* Packs that are left out of the multi-pack-index. NULL: none. */
-	const struct named_packs *but;
+	const struct strlist *but;
 	/*
 	 * true: after the new file is installed, the packs in `but` are
 	 * removed.

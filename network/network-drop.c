@@ -138,13 +138,13 @@ static int pack_rest(struct drop *d)
  */
 static int remove_old(struct drop *d)
 {
-	struct named_packs made = NAMED_PACKS_INIT;
+	struct strlist made = STRLIST_INIT;
 	const struct old_packs_guard guard = {.odb = d->odb, .made = &made};
 	int ret = newpacks_names(&made, &d->job.newpacks);
 
 	ret = ret < 0 ? error_nomem(d->err)
 		      : old_packs_remove(&d->old, &guard, d->err);
-	named_packs_release(&made);
+	strlist_release(&made);
 	if (!ret)
 		d->report->pack_nr = (uint32_t)d->old.nr;
 	return ret;

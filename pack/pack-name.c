@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides which file names belong to a pack. */
+/* Decides which file names belong to a pack, and lists names of packs. */
 #include <string.h>
 
 #include "base/affix.h"
@@ -21,4 +21,19 @@ size_t pack_name_len(const char *file_name)
 		if (!strcmp(dot, extensions[i]))
 			return (size_t)(dot - file_name);
 	return 0;
+}
+
+int pack_names_add(struct strlist *names, const char *name)
+{
+	static const char *const extensions[] = {".pack", ".idx"};
+	size_t len = strlen(name);
+
+	for (size_t i = 0; i < ARRAY_NR(extensions); i++) {
+		size_t ext_len = strlen(extensions[i]);
+
+		if (len > ext_len &&
+		    !strcmp(name + len - ext_len, extensions[i]))
+			return strlist_add_len(names, name, len - ext_len);
+	}
+	return strlist_add_len(names, name, len);
 }

@@ -26,6 +26,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/strlist.h"
+
 /* Returns whether the name of a pack is temporary. */
 static inline bool pack_name_is_temporary(const char *name)
 {
@@ -40,5 +42,22 @@ static inline bool pack_name_is_temporary(const char *name)
  * directory.
  */
 size_t pack_name_len(const char *file_name);
+
+/*
+ * Adds the name of a pack, as users give it to --keep-pack and on standard
+ * input, to a list of names: an extension ".pack" or ".idx" is removed first.
+ * If the name of the pack itself ends with ".pack", use strlist_add(): it adds
+ * a name unchanged. Returns 0 or ERR_NOMEM.
+ */
+int pack_names_add(struct strlist *names, const char *name);
+
+/*
+ * Returns whether a list has the name of a pack (without an extension). If
+ * `names` is NULL, returns false.
+ */
+static inline bool pack_names_has(const struct strlist *names, const char *name)
+{
+	return names && strlist_has(names, name);
+}
 
 #endif

@@ -24,16 +24,16 @@ void layered_spare(struct old_packs *old, const struct odb *odb,
 }
 
 static bool names_any(const struct odb *odb, const struct odb_midx *om,
-		      const struct named_packs *names)
+		      const struct strlist *names)
 {
 	for (uint32_t i = 0; i < om->midx.pack_nr; i++)
-		if (named_packs_has(names, pack_of(odb, om, i)))
+		if (pack_names_has(names, pack_of(odb, om, i)->name))
 			return true;
 	return false;
 }
 
 struct odb_midx *layered_base(const struct odb *odb,
-			      const struct named_packs *leaving)
+			      const struct strlist *leaving)
 {
 	struct odb_midx *base = odb->midxes[0];
 

@@ -20,7 +20,7 @@
 
 #include "base/error.h"
 #include "odb/odb-midx.h"
-#include "packs/named-packs.h"
+#include "pack/pack-name.h"
 #include "packs/old-packs.h"
 
 #define LAYERED_SPLIT_FACTOR 2
@@ -41,7 +41,7 @@ void layered_spare(struct old_packs *old, const struct odb *odb,
  * to be removed.
  */
 struct odb_midx *layered_base(const struct odb *odb,
-			      const struct named_packs *leaving);
+			      const struct strlist *leaving);
 
 /*
  * Returns whether `top` or a layer below it covers the pack. `top` NULL: false.

@@ -97,17 +97,16 @@ int multi_pack_remove(const char *dir, struct error *err)
 	return ret < 0 ? ret : multi_pack_remove_parts(dir, "", false, err);
 }
 
-static bool names_any(const struct pack_midx *midx,
-		      const struct named_packs *names)
+static bool names_any(const struct pack_midx *midx, const struct strlist *names)
 {
 	for (uint32_t i = 0; i < midx->pack_nr; i++) {
 		size_t len = strlen(midx->names[i]);
 
 		for (size_t k = 0; k < names->nr; k++) {
-			size_t base_len = strlen(names->names[k]);
+			size_t base_len = strlen(names->items[k]);
 
 			if (len == base_len + 4 &&
-			    !memcmp(midx->names[i], names->names[k], base_len))
+			    !memcmp(midx->names[i], names->items[k], base_len))
 				return true;
 		}
 	}
@@ -137,7 +136,7 @@ static bool names_missing(const struct pack_midx *midx, const char *dir)
  * pack that does not exist, or cannot be read.
  */
 static bool file_names_any(const char *path, const char *dir,
-			   const struct named_packs *names)
+			   const struct strlist *names)
 {
 	struct sys_map map = SYS_MAP_INIT;
 	struct pack_midx midx;
@@ -172,7 +171,7 @@ struct chain_removal {
 	 * names of packs: if a layer of the chain has one of these packs, the
 	 * chain is removed
 	 */
-	const struct named_packs *any;
+	const struct strlist *any;
 	/* Remove nothing; stop at the first file that would be removed. */
 	bool only_find;
 	struct error *err;
@@ -293,7 +292,7 @@ static int check_layer(void *ctx, const char *name)
 	return ret;
 }
 
-static int remove_chain_naming(const char *dir, const struct named_packs *names,
+static int remove_chain_naming(const char *dir, const struct strlist *names,
 			       struct error *err)
 {
 	char *chain_dir = odb_midx_chain_path(dir, "");
@@ -344,7 +343,7 @@ int multi_pack_lock_removal(struct sys_tempfile *lock, const char *dir,
 	return ret;
 }
 
-int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
+int multi_pack_remove_naming(const char *dir, const struct strlist *names,
 			     struct error *err)
 {
 	char *path = odb_midx_path(dir);

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "packs/named-packs.h"
+#include "pack/pack-name.h"
 #include "sys/tempfile.h"
 
 struct odb_midx; /* odb/odb-midx.h */
@@ -80,7 +80,7 @@ int multi_pack_lock_removal(struct sys_tempfile *lock, const char *dir,
  * packs without looking at chains.) The caller has called
  * multi_pack_lock_removal(). Returns 0, ERR_IO or ERR_NOMEM.
  */
-int multi_pack_remove_naming(const char *dir, const struct named_packs *names,
+int multi_pack_remove_naming(const char *dir, const struct strlist *names,
 			     struct error *err);
 
 #endif

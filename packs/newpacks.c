@@ -100,7 +100,7 @@ int newpacks_install(struct newpacks *np, const char *base, struct error *err)
 	return ret;
 }
 
-int newpacks_names(struct named_packs *names, const struct newpacks *np)
+int newpacks_names(struct strlist *names, const struct newpacks *np)
 {
 	char name[sizeof("pack-") + OID_MAX_HEX_LEN];
 	char hex[OID_MAX_HEX_LEN + 1];
@@ -111,7 +111,7 @@ int newpacks_names(struct named_packs *names, const struct newpacks *np)
 
 		oid_to_hex(hex, &pack->checksum, pack->packs.odb->algo);
 		snprintf(name, sizeof(name), "pack-%s", hex);
-		ret = named_packs_add_name(names, name);
+		ret = strlist_add(names, name);
 	}
 	return ret;
 }

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "packs/named-packs.h"
+#include "pack/pack-name.h"
 #include "packs/newpack.h"
 
 struct newpacks {
@@ -56,6 +56,6 @@ int newpacks_install(struct newpacks *np, const char *base, struct error *err);
 /*
  * Add the names of the packs ("pack-<hex>"). Returns 0 or ERR_NOMEM.
  */
-int newpacks_names(struct named_packs *names, const struct newpacks *np);
+int newpacks_names(struct strlist *names, const struct newpacks *np);
 
 #endif

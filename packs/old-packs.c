@@ -150,14 +150,13 @@ static bool is_freshened(const struct old_pack *pack)
  * Remove packs from the list by name: the packs whose names are in `names` if
  * `named` is true, all other packs if `named` is false.
  */
-static void filter(struct old_packs *old, const struct named_packs *names,
+static void filter(struct old_packs *old, const struct strlist *names,
 		   bool named)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < old->nr; i++)
-		if (named_packs_has_name(names, name_of(&old->packs[i])) ==
-		    named)
+		if (pack_names_has(names, name_of(&old->packs[i])) == named)
 			free(old->packs[i].base);
 		else
 			old->packs[kept++] = old->packs[i];
@@ -168,10 +167,10 @@ void old_packs_spare(struct old_packs *old, const char *name)
 {
 	char *names[] = {(char *)(uintptr_t)name};
 
-	filter(old, &(struct named_packs){names, 1, 1}, true);
+	filter(old, &(struct strlist){names, 1, 1}, true);
 }
 
-void old_packs_retain(struct old_packs *old, const struct named_packs *names)
+void old_packs_retain(struct old_packs *old, const struct strlist *names)
 {
 	filter(old, names, false);
 }
@@ -263,14 +262,13 @@ int old_pack_remove(const char *base, struct error *err)
 	return ret;
 }
 
-int old_packs_names(struct named_packs *names, const struct old_packs *old)
+int old_packs_names(struct strlist *names, const struct old_packs *old)
 {
 	int ret = 0;
 
 	for (size_t i = 0; i < old->nr && !ret; i++)
 		if (is_redundant(&old->packs[i]))
-			ret = named_packs_add_name(names,
-						   name_of(&old->packs[i]));
+			ret = strlist_add(names, name_of(&old->packs[i]));
 	return ret;
 }
 
@@ -288,7 +286,7 @@ int old_packs_spare_freshened(struct old_packs *old,
 			      const struct old_packs_guard *guard,
 			      struct error *err)
 {
-	struct named_packs names = NAMED_PACKS_INIT;
+	struct strlist names = STRLIST_INIT;
 	int ret = 0;
 
 	for (size_t i = 0; i < old->nr && !ret; i++) {
@@ -296,10 +294,10 @@ int old_packs_spare_freshened(struct old_packs *old,
 
 		if (is_freshened(&old->packs[i]) &&
 		    (!guard->may_age || guard->may_age(guard->ctx, name)))
-			ret = named_packs_add_name(&names, name);
+			ret = strlist_add(&names, name);
 	}
 	filter(old, &names, true);
-	named_packs_release(&names);
+	strlist_release(&names);
 	return ret < 0 ? error_nomem(err) : 0;
 }
 
@@ -320,18 +318,18 @@ static int report_gone(const char *name, struct error *err)
 }
 
 /* Returns 0 if all packs exist that the caller has made, or an error code. */
-static int check_made(const struct old_packs *old,
-		      const struct named_packs *made, struct error *err)
+static int check_made(const struct old_packs *old, const struct strlist *made,
+		      struct error *err)
 {
 	struct buf base = BUF_INIT;
 	int ret = 0;
 
 	for (size_t i = 0; i < made->nr && old->nr && !ret; i++) {
 		buf_reset(&base);
-		if (buf_printf(&base, "%s/%s", old->dir, made->names[i]) < 0)
+		if (buf_printf(&base, "%s/%s", old->dir, made->items[i]) < 0)
 			ret = error_nomem(err);
 		else if (!has_file(base.data, "idx"))
-			ret = report_gone(made->names[i], err);
+			ret = report_gone(made->items[i], err);
 	}
 	buf_release(&base);
 	return ret;
@@ -369,7 +367,7 @@ static int remove_locked(struct old_packs *old,
 			 const struct old_packs_guard *guard,
 			 struct sys_tempfile *midx, struct error *err)
 {
-	struct named_packs names = NAMED_PACKS_INIT;
+	struct strlist names = STRLIST_INIT;
 	int ret = check_last(old, guard, err);
 
 	if (!ret && old_packs_names(&names, old) < 0)
@@ -377,7 +375,7 @@ static int remove_locked(struct old_packs *old,
 	if (!ret)
 		ret = multi_pack_remove_naming(old->dir, &names, err);
 	sys_tempfile_abort(midx);
-	named_packs_release(&names);
+	strlist_release(&names);
 	for (size_t i = 0; i < old->nr && !ret; i++) {
 		if (!is_redundant(&old->packs[i]))
 			continue;

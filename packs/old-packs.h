@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "odb/odb.h"
-#include "packs/named-packs.h"
+#include "pack/pack-name.h"
 #include "repo/repo.h"
 #include "sys/io.h"
 
@@ -58,7 +58,7 @@ struct old_packs_guard {
 	 * borrowed: names of the packs that the caller has made in the
 	 * directory, and on which it relies; NULL: none
 	 */
-	const struct named_packs *made;
+	const struct strlist *made;
 	void *ctx; /* argument of the callbacks */
 };
 
@@ -105,7 +105,7 @@ int old_packs_spare_freshened(struct old_packs *old,
 			      struct error *err);
 
 /* Remove all packs from the list, except those in `names`. */
-void old_packs_retain(struct old_packs *old, const struct named_packs *names);
+void old_packs_retain(struct old_packs *old, const struct strlist *names);
 
 /*
  * Remove from the list all packs that have a .keep file in `odb`, a snapshot
@@ -152,7 +152,7 @@ int old_packs_remove(struct old_packs *old, const struct old_packs_guard *guard,
  * Add the names of the packs that old_packs_remove() would remove. Returns 0 or
  * ERR_NOMEM.
  */
-int old_packs_names(struct named_packs *names, const struct old_packs *old);
+int old_packs_names(struct strlist *names, const struct old_packs *old);
 
 /*
  * Remove the files of the pack "<base>.pack", the .idx first. Returns 0, ERR_IO

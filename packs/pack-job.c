@@ -28,7 +28,7 @@ static int choose_packs(struct pack_job *job, const struct odb *odb,
 
 		if (pack->is_local
 			    ? (o->honor_keep && pack->is_kept) ||
-				      named_packs_has(o->keep_packs, pack)
+				      pack_names_has(o->keep_packs, pack->name)
 			    : o->local && !(o->leaving &&
 					    old_packs_has(o->leaving, pack)))
 			job->excluding[job->excluding_nr++] = pack;

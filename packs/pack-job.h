@@ -15,7 +15,7 @@
 #include "check/promisor.h"
 #include "ewah/bitset.h"
 #include "packing/send.h"
-#include "packs/named-packs.h"
+#include "pack/pack-name.h"
 #include "packs/newpacks.h"
 #include "packs/old-packs.h"
 #include "refs/refs.h"
@@ -51,7 +51,7 @@ struct pack_job_options {
 	/* Leave out objects of the repository's own packs with .keep. */
 	bool honor_keep;
 	/* Borrowed: names of packs whose objects are left out. NULL: none. */
-	const struct named_packs *keep_packs;
+	const struct strlist *keep_packs;
 	/*
 	 * Leave out objects that tips reach and that are already in any pack.
 	 */

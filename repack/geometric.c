@@ -87,7 +87,7 @@ static size_t list_candidates(struct sort_item *candidates,
  * Add to *chosen the names of the packs that are merged. Sizes are compared as
  * numbers of 32 bits, as in stock Git. Returns 0, ERR_INVALID or ERR_NOMEM.
  */
-static int choose(struct named_packs *chosen, const struct odb *odb,
+static int choose(struct strlist *chosen, const struct odb *odb,
 		  struct sort_item *candidates, size_t nr, uint32_t *counts,
 		  uint64_t factor, struct error *err)
 {
@@ -107,12 +107,12 @@ static int choose(struct named_packs *chosen, const struct odb *odb,
 			odb->packs[candidates[nr - 2].value].pack->name);
 	split = geometric_split(counts, nr, factor);
 	for (size_t i = 0; i < split && !ret; i++)
-		ret = named_packs_add_name(
-			chosen, odb->packs[candidates[i].value].pack->name);
+		ret = strlist_add(chosen,
+				  odb->packs[candidates[i].value].pack->name);
 	return ret;
 }
 
-int geometric_choose(struct named_packs *chosen, struct old_packs *old,
+int geometric_choose(struct strlist *chosen, struct old_packs *old,
 		     const struct odb *odb, uint64_t factor, bool local,
 		     struct error *err)
 {
@@ -134,7 +134,7 @@ int geometric_choose(struct named_packs *chosen, struct old_packs *old,
 	return ret == ERR_NOMEM ? error_nomem(err) : ret;
 }
 
-int geometric_collect(struct pack_job *job, const struct named_packs *chosen,
+int geometric_collect(struct pack_job *job, const struct strlist *chosen,
 		      bool removes, struct error *err)
 {
 	const struct odb *odb = job->walk.odb;
@@ -154,7 +154,7 @@ int geometric_collect(struct pack_job *job, const struct named_packs *chosen,
 		bool is_able = pack->is_local || !job->options->local;
 
 		if (is_able && !pack->is_promisor &&
-		    named_packs_has(chosen, pack))
+		    pack_names_has(chosen, pack->name))
 			parts[i] = ROLLUP_INCLUDE;
 		else if (!pack->is_local)
 			parts[i] = ROLLUP_SUFFICE;

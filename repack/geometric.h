@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "packs/named-packs.h"
+#include "pack/pack-name.h"
 #include "packs/old-packs.h"
 #include "packs/pack-job.h"
 
@@ -37,7 +37,7 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor);
  * ERR_INVALID if the factor times the objects of the second largest pack
  * exceeds 32 bits, or ERR_NOMEM.
  */
-int geometric_choose(struct named_packs *chosen, struct old_packs *old,
+int geometric_choose(struct strlist *chosen, struct old_packs *old,
 		     const struct odb *odb, uint64_t factor, bool local,
 		     struct error *err);
 
@@ -49,7 +49,7 @@ int geometric_choose(struct named_packs *chosen, struct old_packs *old,
  * job->warning names it. `removes`: the caller will remove the chosen packs;
  * see struct rollup_options. Returns 0 or a negative error code.
  */
-int geometric_collect(struct pack_job *job, const struct named_packs *chosen,
+int geometric_collect(struct pack_job *job, const struct strlist *chosen,
 		      bool removes, struct error *err);
 
 #endif

@@ -7,7 +7,7 @@ static bool is_leaving(void *ctx, const struct pack *pack)
 	const struct pack_job *job = ctx;
 
 	return !pack->is_kept &&
-	       !named_packs_has(job->options->keep_packs, pack);
+	       !pack_names_has(job->options->keep_packs, pack->name);
 }
 
 int leftovers_list(struct unreachable *u, struct pack_job *job, int64_t expiry,

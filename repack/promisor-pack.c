@@ -53,7 +53,7 @@ static int list_objects(struct packing_items *items, struct pack_job *job,
 	return ret;
 }
 
-int promisor_pack_write(uint32_t *nr, struct named_packs *made,
+int promisor_pack_write(uint32_t *nr, struct strlist *made,
 			struct pack_job *job, const struct old_packs *old,
 			struct error *err)
 {

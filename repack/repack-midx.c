@@ -15,14 +15,14 @@
 struct midx_run {
 	const struct repack_midx_request *rq;
 	struct odb *odb;
-	struct named_packs but;
+	struct strlist but;
 	char preferred[OID_MAX_HEX_LEN + 16]; /* "pack-<hex>"; or "" */
 };
 
 static bool is_candidate(const struct midx_run *m, const struct pack *pack)
 {
 	return pack->is_local && !pack->is_cruft && pack->idx.nr &&
-	       !named_packs_has(&m->but, pack);
+	       !pack_names_has(&m->but, pack->name);
 }
 
 static const char *choose_preferred(struct midx_run *m)
@@ -55,8 +55,8 @@ static int leave_out_cruft(struct midx_run *m)
 		const struct pack *pack = m->odb->packs[i].pack;
 
 		if (pack->is_local && pack->is_cruft &&
-		    !named_packs_has(&m->but, pack))
-			ret = named_packs_add_name(&m->but, pack->name);
+		    !pack_names_has(&m->but, pack->name))
+			ret = strlist_add(&m->but, pack->name);
 	}
 	return ret;
 }
@@ -65,7 +65,7 @@ static bool has_packs(const struct midx_run *m)
 {
 	for (uint32_t i = 0; i < m->odb->pack_nr; i++)
 		if (m->odb->packs[i].pack->is_local &&
-		    !named_packs_has(&m->but, m->odb->packs[i].pack))
+		    !pack_names_has(&m->but, m->odb->packs[i].pack->name))
 			return true;
 	return false;
 }
@@ -82,7 +82,7 @@ static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)
 		const struct pack *pack = m->odb->packs[i].pack;
 		char *path;
 
-		if (!pack->is_local || named_packs_has(&m->but, pack))
+		if (!pack->is_local || pack_names_has(&m->but, pack->name))
 			continue;
 		path = pack_bitmap_path(pack->path);
 		ret = path ? sys_unlink(path, err) : error_nomem(err);
@@ -155,10 +155,10 @@ static int leave_out_kept(struct midx_run *m, const struct odb_midx *base)
 
 		if (pack->is_local &&
 		    (pack->is_kept ||
-		     named_packs_has(m->rq->keep_packs, pack)) &&
-		    !named_packs_has(&m->but, pack) &&
+		     pack_names_has(m->rq->keep_packs, pack->name)) &&
+		    !pack_names_has(&m->but, pack->name) &&
 		    !layered_covers(m->odb, base, pack))
-			ret = named_packs_add_name(&m->but, pack->name);
+			ret = strlist_add(&m->but, pack->name);
 	}
 	return ret;
 }
@@ -224,7 +224,7 @@ static int write_with_bitmap(struct midx_run *m,
 
 	if (ret == ERR_MISSING && written->not_closed &&
 	    !m->rq->must_contain_cruft) {
-		named_packs_release(&m->but);
+		strlist_release(&m->but);
 		if (add_leaving(m) < 0)
 			return error_nomem(err);
 		ret = write_once(m, written, true, err);
@@ -255,7 +255,7 @@ static int write_now(struct midx_run *m, struct multi_pack_result *written,
 	int ret;
 
 	odb_close(m->odb);
-	named_packs_release(&m->but);
+	strlist_release(&m->but);
 	*written = (struct multi_pack_result){.warning = ERROR_INIT};
 	ret = odb_open_named(&m->odb, m->rq->repo, &warning, err);
 	if (ret < 0)
@@ -303,10 +303,10 @@ int repack_midx_write(struct repack_result *result,
 		      const struct repack_midx_request *request,
 		      struct error *err)
 {
-	struct midx_run m = {.rq = request, .but = NAMED_PACKS_INIT};
+	struct midx_run m = {.rq = request, .but = STRLIST_INIT};
 	int ret = write_all(&m, result, err);
 
 	odb_close(m.odb);
-	named_packs_release(&m.but);
+	strlist_release(&m.but);
 	return ret;
 }

@@ -30,7 +30,7 @@
  * objects. The names of the new packs are added to *made. Returns 0 or a
  * negative error code.
  */
-int promisor_pack_write(uint32_t *nr, struct named_packs *made,
+int promisor_pack_write(uint32_t *nr, struct strlist *made,
 			struct pack_job *job, const struct old_packs *old,
 			struct error *err);
 
@@ -81,7 +81,7 @@ struct repack_midx_request {
 	 * index needs them. `keep_packs` lists more packs that are kept.
 	 */
 	bool leave_kept;
-	const struct named_packs *keep_packs; /* NULL: none */
+	const struct strlist *keep_packs; /* NULL: none */
 	/*
 	 * With `layers`: the factor by which layers are merged afterwards. 0:
 	 * do not merge.

@@ -41,9 +41,9 @@ struct run {
 	 * With --geometric: the packs that are merged into one, also packs of
 	 * alternates.
 	 */
-	struct named_packs chosen;
+	struct strlist chosen;
 	/* names of the new packs in `dir` */
-	struct named_packs made;
+	struct strlist made;
 	struct refs *refs;
 	struct odb *odb;
 	char *dir; /* owned: "<objects>/pack" */
@@ -58,8 +58,8 @@ static void run_release(struct run *r)
 	odb_close(r->odb);
 	refs_close(r->refs);
 	old_packs_release(&r->old);
-	named_packs_release(&r->chosen);
-	named_packs_release(&r->made);
+	strlist_release(&r->chosen);
+	strlist_release(&r->made);
 	free(r->dir);
 	free(r->base);
 }
@@ -122,7 +122,7 @@ static int spare_packs(struct run *r, struct error *err)
 	old_packs_spare_kept(&r->old, r->odb);
 	old_packs_spare_linked(&r->old, r->odb);
 	for (size_t i = 0; o->keep_packs && i < o->keep_packs->nr; i++)
-		old_packs_spare(&r->old, o->keep_packs->names[i]);
+		old_packs_spare(&r->old, o->keep_packs->items[i]);
 	for (uint32_t i = 0; i < r->odb->pack_nr; i++) {
 		const struct pack *pack = r->odb->packs[i].pack;
 
@@ -503,7 +503,7 @@ static bool relies_on(void *ctx, const struct pack *pack)
 	if (o->geometric)
 		return !pack->is_cruft;
 	return !o->pack_kept_objects &&
-	       (pack->is_kept || named_packs_has(o->keep_packs, pack));
+	       (pack->is_kept || pack_names_has(o->keep_packs, pack->name));
 }
 
 /*
@@ -514,14 +514,14 @@ static bool relies_on(void *ctx, const struct pack *pack)
  */
 static int ask_before_removal(struct run *r, struct error *err)
 {
-	struct named_packs names = NAMED_PACKS_INIT;
+	struct strlist names = STRLIST_INIT;
 	int ret = old_packs_names(&names, &r->old) < 0 ? error_nomem(err) : 0;
 
 	if (!ret) {
 		old_packs_retain(&r->old, &names);
 		ret = r->options->before_removal(r->options->ctx, &r->old, err);
 	}
-	named_packs_release(&names);
+	strlist_release(&names);
 	return ret;
 }
 

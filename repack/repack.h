@@ -76,7 +76,7 @@ struct repack_options {
 	const char *filter_to;
 	/* the factor of --geometric; 0: no geometric repack */
 	uint64_t geometric;
-	const struct named_packs *keep_packs; /* --keep-pack; NULL: none */
+	const struct strlist *keep_packs; /* --keep-pack; NULL: none */
 	/* -a: put all reachable objects into one pack */
 	bool all;
 	bool remove_redundant; /* -d */

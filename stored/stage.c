@@ -35,7 +35,7 @@ struct making {
 	/*
 	 * packs of the source repository, without the packs of its alternates
 	 */
-	struct named_packs packs;
+	struct strlist packs;
 	char *pack_dir, *pack_base; /* owned */
 	struct error *err;
 };
@@ -142,8 +142,7 @@ static int name_packs(struct making *m)
 {
 	for (uint32_t i = 0; i < m->odb->pack_nr; i++)
 		if (m->odb->packs[i].pack->is_local &&
-		    named_packs_add_name(&m->packs,
-					 m->odb->packs[i].pack->name) < 0)
+		    strlist_add(&m->packs, m->odb->packs[i].pack->name) < 0)
 			return error_nomem(m->err);
 	return 0;
 }
@@ -298,7 +297,7 @@ int stored_stage_make(struct stored_stage *stage, const struct repo *source,
 		.stage = stage,
 		.source = source,
 		.progress = progress,
-		.packs = NAMED_PACKS_INIT,
+		.packs = STRLIST_INIT,
 		.err = err,
 	};
 	int ret;
@@ -312,7 +311,7 @@ int stored_stage_make(struct stored_stage *stage, const struct repo *source,
 		ret = make(&m);
 	refs_close(m.refs);
 	odb_close(m.odb);
-	named_packs_release(&m.packs);
+	strlist_release(&m.packs);
 	free(m.pack_dir);
 	free(m.pack_base);
 	return ret;

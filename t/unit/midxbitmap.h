@@ -34,7 +34,7 @@ static inline void midxbitmap_history(struct randrepo *r, uint64_t *seed,
 }
 
 static inline int midxbitmap_write_but(const struct randrepo *r,
-				       const struct named_packs *but,
+				       const struct strlist *but,
 				       struct multi_pack_result *result,
 				       struct error *err)
 {

@@ -112,7 +112,7 @@ static void chosen(void **state)
 	for (uint64_t factor = 1; factor < 6; factor++) {
 		char *dir = repo_object_path(&o.r.t.repo, "pack");
 		uint32_t a = 0, b = 0;
-		struct named_packs chosen = NAMED_PACKS_INIT;
+		struct strlist chosen = STRLIST_INIT;
 		struct old_packs old;
 		bool become_one;
 
@@ -131,7 +131,7 @@ static void chosen(void **state)
 		assert_int_equal(is_listed(&old, o.odb, OLD_PACK_2),
 				 become_one);
 		old_packs_release(&old);
-		named_packs_release(&chosen);
+		strlist_release(&chosen);
 		free(dir);
 	}
 	oldrepo_release(&o);
@@ -164,7 +164,7 @@ static void with_alternates(void **state)
 	for (uint64_t factor = 2; factor < 6; factor++) {
 		char *dir = repo_object_path(&o.r.t.repo, "pack");
 		size_t nr = geometric_split(sorted, 3, factor);
-		struct named_packs chosen = NAMED_PACKS_INIT;
+		struct strlist chosen = STRLIST_INIT;
 		struct old_packs old;
 		size_t local_nr = 0;
 
@@ -183,7 +183,7 @@ static void with_alternates(void **state)
 		}
 		assert_int_equal(old.nr, local_nr);
 		old_packs_release(&old);
-		named_packs_release(&chosen);
+		strlist_release(&chosen);
 		free(dir);
 	}
 	oldrepo_release(&o);
@@ -206,7 +206,7 @@ static void factor_too_large(void **state)
 	b = count_at(&o, OLD_PACK_2);
 	most = UINT32_MAX / (a < b ? a : b);
 	for (uint64_t factor = most; factor <= most + 1; factor++) {
-		struct named_packs chosen = NAMED_PACKS_INIT;
+		struct strlist chosen = STRLIST_INIT;
 		char *dir = repo_object_path(&o.r.t.repo, "pack");
 		struct old_packs old;
 
@@ -215,7 +215,7 @@ static void factor_too_large(void **state)
 						  true, &err),
 				 factor == most ? 0 : ERR_INVALID);
 		old_packs_release(&old);
-		named_packs_release(&chosen);
+		strlist_release(&chosen);
 		free(dir);
 	}
 	assert_non_null(strstr(err.msg, "too large"));
@@ -232,7 +232,7 @@ static void collected(void **state)
 	struct pack_job_options options = {.newpack = &newpack};
 	uint64_t seed = random_seed();
 	uint32_t expected = 0;
-	struct named_packs chosen = NAMED_PACKS_INIT;
+	struct strlist chosen = STRLIST_INIT;
 	struct old_packs old;
 	struct pack_job job;
 	struct oldrepo o;
@@ -246,7 +246,7 @@ static void collected(void **state)
 		const struct pack *pack = o.odb->packs[i].pack;
 
 		if (!pack->is_cruft && old_packs_has(&old, pack))
-			assert_int_equal(named_packs_add(&chosen, pack->name),
+			assert_int_equal(pack_names_add(&chosen, pack->name),
 					 0);
 	}
 	assert_int_equal(pack_job_open(&job, o.odb, NULL, &options, NULL), 0);
@@ -262,7 +262,7 @@ static void collected(void **state)
 	assert_int_equal(job.items.nr, expected);
 	assert_true(expected);
 	pack_job_close(&job);
-	named_packs_release(&chosen);
+	strlist_release(&chosen);
 	old_packs_release(&old);
 	oldrepo_release(&o);
 	free(dir);

@@ -57,7 +57,7 @@ static void test_lowest(void **state)
 
 static void test_base(void **state)
 {
-	struct named_packs leaving = NAMED_PACKS_INIT;
+	struct strlist leaving = STRLIST_INIT;
 	struct midxchain m;
 	struct odb *odb;
 
@@ -65,12 +65,12 @@ static void test_base(void **state)
 	assert_int_equal(odb_open(&odb, &m.t.repo, NULL, NULL), 0);
 	assert_ptr_equal(layered_base(odb, &leaving), odb->midxes[0]);
 	for (unsigned i = MIDXCHAIN_LAYERS; i--;) {
-		assert_int_equal(named_packs_add(&leaving, midxchain_names[i]),
+		assert_int_equal(pack_names_add(&leaving, midxchain_names[i]),
 				 0);
 		assert_int_equal(odb_midx_layer_nr(layered_base(odb, &leaving)),
 				 i);
 	}
-	named_packs_release(&leaving);
+	strlist_release(&leaving);
 	odb_close(odb);
 	midxchain_release(&m);
 }

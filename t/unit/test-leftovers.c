@@ -23,7 +23,7 @@
 struct trial {
 	struct oldrepo *o;
 	struct newpack_options newpack;
-	struct named_packs keep;
+	struct strlist keep;
 	struct pack_job_options options;
 	struct pack_job job;
 	struct unreachable u;
@@ -37,7 +37,7 @@ static void trial_init(struct trial *t, struct oldrepo *o)
 	t->o = o;
 	t->newpack.make.threads = 1;
 	if (bits & 1)
-		assert_int_equal(named_packs_add(&t->keep, "pack-2.pack"), 0);
+		assert_int_equal(pack_names_add(&t->keep, "pack-2.pack"), 0);
 	t->options = (struct pack_job_options){
 		.newpack = &t->newpack,
 		.loose_only = bits & 2,
@@ -53,7 +53,7 @@ static void trial_release(struct trial *t)
 {
 	unreachable_release(&t->u);
 	pack_job_close(&t->job);
-	named_packs_release(&t->keep);
+	strlist_release(&t->keep);
 }
 
 static uint32_t pos_of(struct trial *t, uint32_t nr)

@@ -96,7 +96,7 @@ static void loose_tips(void **state)
 static void not_closed(void **state)
 {
 	uint64_t seed = random_seed();
-	struct named_packs but = NAMED_PACKS_INIT;
+	struct strlist but = STRLIST_INIT;
 	struct multi_pack_result result;
 	struct error err = ERROR_INIT;
 	struct pack_bitmap *pb;
@@ -107,7 +107,7 @@ static void not_closed(void **state)
 	assert_int_equal(odb_open(&odb, &r.t.repo, NULL, NULL), 0);
 	for (uint32_t i = 0; i < odb->pack_nr; i++)
 		if (odb->packs[i].pack->idx.nr > 100)
-			named_packs_add(&but, odb->packs[i].pack->name);
+			pack_names_add(&but, odb->packs[i].pack->name);
 	odb_close(odb);
 	assert_int_equal(but.nr, 1);
 	assert_int_equal(midxbitmap_write_but(&r, &but, &result, &err),
@@ -118,7 +118,7 @@ static void not_closed(void **state)
 	assert_null(odb->midxes[0]);
 	assert_int_equal(pack_bitmap_open(&pb, odb, NULL), 0);
 	odb_close(odb);
-	named_packs_release(&but);
+	strlist_release(&but);
 	randrepo_release(&r);
 }
 

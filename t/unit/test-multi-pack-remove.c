@@ -124,7 +124,7 @@ static void test_has_replaced(void **state)
  */
 static void test_naming(void **state)
 {
-	struct named_packs other = NAMED_PACKS_INIT, some = NAMED_PACKS_INIT;
+	struct strlist other = STRLIST_INIT, some = STRLIST_INIT;
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	struct buf file = BUF_INIT;
 	struct midxchain m;
@@ -135,8 +135,8 @@ static void test_naming(void **state)
 	midxchain_make_file(&m, 0, &file);
 	tmprepo_write_len(&m.t, "objects/pack/multi-pack-index", file.data,
 			  file.len);
-	assert_int_equal(named_packs_add(&other, "pack-d"), 0);
-	assert_int_equal(named_packs_add(&some, "pack-b"), 0);
+	assert_int_equal(pack_names_add(&other, "pack-d"), 0);
+	assert_int_equal(pack_names_add(&some, "pack-b"), 0);
 	assert_int_equal(multi_pack_remove_naming(dir, &other, NULL), 0);
 	assert_int_equal(layer_nr(&m), 1);
 	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL), 0);
@@ -146,15 +146,15 @@ static void test_naming(void **state)
 	 */
 	assert_int_equal(layer_nr(&m), 1);
 	assert_false(has_layer(&m, 0, "midx"));
-	assert_int_equal(named_packs_add(&some, "pack-a"), 0);
+	assert_int_equal(pack_names_add(&some, "pack-a"), 0);
 	tmprepo_write(&m.t, "objects/pack/multi-pack-index.lock", "");
 	/* A lock that a killed process has left does not matter. */
 	assert_int_equal(multi_pack_lock_removal(&lock, dir, 0, NULL), 0);
 	assert_null(lock.path);
 	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL), 0);
 	assert_int_equal(layer_nr(&m), 0);
-	named_packs_release(&other);
-	named_packs_release(&some);
+	strlist_release(&other);
+	strlist_release(&some);
 	buf_release(&file);
 	free(dir);
 	midxchain_release(&m);

@@ -15,7 +15,7 @@
 
 static void test_choice(void **state)
 {
-	struct named_packs some = NAMED_PACKS_INIT;
+	struct strlist some = STRLIST_INIT;
 	struct multi_pack_options o = {.dir_nr = 0};
 	struct multi_pack_sources s = {NULL, 0};
 	struct midxchain m;
@@ -46,14 +46,14 @@ static void test_choice(void **state)
 	assert_int_equal(s.nr, 1);
 	assert_string_equal(s.packs[0].name, "pack-c.idx");
 	multi_pack_sources_release(&s);
-	assert_int_equal(named_packs_add(&some, "pack-c"), 0);
+	assert_int_equal(pack_names_add(&some, "pack-c"), 0);
 	o.but = &some;
 	s = (struct multi_pack_sources){NULL, 0};
 	assert_int_equal(
 		multi_pack_sources_init(&s, odb, &o, odb->midxes[0], NULL),
 		ERR_MISSING);
 	multi_pack_sources_release(&s);
-	named_packs_release(&some);
+	strlist_release(&some);
 	odb_close(odb);
 	midxchain_release(&m);
 }

@@ -107,7 +107,7 @@ static void refuse(void *ctx, const char *line)
 
 static void test_write(void **state)
 {
-	struct named_packs some = {0};
+	struct strlist some = {0};
 	struct multi_pack_options o = {.dir_nr = 0};
 	struct multi_pack_result result;
 	struct bed b;
@@ -116,8 +116,8 @@ static void test_write(void **state)
 	write_midx(&b, &o, 3, 4);
 	assert_int_equal(multi_pack_verify(b.odb, 0, refuse, NULL, NULL, NULL),
 			 0);
-	assert_int_equal(named_packs_add(&some, "pack-b.idx"), 0);
-	assert_int_equal(named_packs_add(&some, "pack-z.idx"), 0);
+	assert_int_equal(pack_names_add(&some, "pack-b.idx"), 0);
+	assert_int_equal(pack_names_add(&some, "pack-z.idx"), 0);
 	o.only = &some;
 	write_midx(&b, &o, 1, 2);
 	o.but = &some;
@@ -129,7 +129,7 @@ static void test_write(void **state)
 	o.preferred = "pack-b";
 	assert_int_equal(multi_pack_write(&result, b.odb, &o, NULL), 0);
 	assert_true(result.no_such_preferred);
-	named_packs_release(&some);
+	strlist_release(&some);
 	bed_release(&b);
 }
 
@@ -163,7 +163,7 @@ static void test_keep_current(void **state)
 {
 	struct multi_pack_options o = {.preferred = "pack-c"};
 	struct multi_pack_result result;
-	struct named_packs but = {0};
+	struct strlist but = {0};
 	struct bed b;
 
 	bed_init(&b);
@@ -187,10 +187,10 @@ static void test_keep_current(void **state)
 	assert_true(has_file(&b, "multi-pack-index-00.rev"));
 	reopen(&b);
 	write_midx(&b, &o, 3, 4);
-	assert_int_equal(named_packs_add(&but, "pack-b"), 0);
+	assert_int_equal(pack_names_add(&but, "pack-b"), 0);
 	o.but = &but;
 	write_midx(&b, &o, 2, 3);
-	named_packs_release(&but);
+	strlist_release(&but);
 	bed_release(&b);
 }
 

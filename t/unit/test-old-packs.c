@@ -355,7 +355,7 @@ static void made_again(void **state)
  */
 static void made_pack_is_gone(void **state)
 {
-	struct named_packs made = NAMED_PACKS_INIT;
+	struct strlist made = STRLIST_INIT;
 	const struct odb none = {.pack_nr = 0};
 	const struct old_packs_guard guard = {.odb = &none, .made = &made};
 	struct old_packs old;
@@ -364,13 +364,13 @@ static void made_pack_is_gone(void **state)
 	tmprepo_init(&t, HASH_SHA1);
 	add_pack(&t, hex_a, "pack idx");
 	list(&old, &t);
-	assert_int_equal(named_packs_add(&made, "pack-b.idx"), 0);
+	assert_int_equal(pack_names_add(&made, "pack-b.idx"), 0);
 	assert_int_equal(old_packs_remove(&old, &guard, NULL), ERR_MISSING);
 	assert_true(has(&t, hex_a, "pack") && has(&t, hex_a, "idx"));
 	add_file(&t, "pack-b.idx");
 	assert_int_equal(old_packs_remove(&old, &guard, NULL), 0);
 	assert_false(has(&t, hex_a, "pack") || has(&t, hex_a, "idx"));
-	named_packs_release(&made);
+	strlist_release(&made);
 	old_packs_release(&old);
 	tmprepo_release(&t);
 }

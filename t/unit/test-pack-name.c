@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests of pack/pack-name.h: which file names belong to a pack. */
+/*
+ * Tests of pack/pack-name.h: which file names belong to a pack, and lists of
+ * names of packs.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,12 +71,34 @@ static void test_temporary(void **state)
 	assert_false(pack_name_is_temporary("tmp_pack_x"));
 }
 
+/* A pack is found by its name, which was added with or without an extension. */
+static void test_list(void **state)
+{
+	struct strlist names = STRLIST_INIT;
+
+	assert_false(pack_names_has(NULL, "pack-1"));
+	assert_false(pack_names_has(&names, "pack-1"));
+	assert_int_equal(pack_names_add(&names, "pack-1.pack"), 0);
+	assert_int_equal(pack_names_add(&names, "pack-2.idx"), 0);
+	assert_int_equal(pack_names_add(&names, "pack-3"), 0);
+	assert_int_equal(pack_names_add(&names, ".pack"), 0);
+	assert_true(pack_names_has(&names, "pack-1"));
+	assert_true(pack_names_has(&names, "pack-2"));
+	assert_true(pack_names_has(&names, "pack-3"));
+	assert_true(pack_names_has(&names, ".pack"));
+	assert_false(pack_names_has(&names, "pack-1.pack"));
+	assert_false(pack_names_has(&names, "pack-"));
+	strlist_release(&names);
+	assert_int_equal(names.nr, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_packs),
 		cmocka_unit_test(test_other_files),
 		cmocka_unit_test(test_temporary),
+		cmocka_unit_test(test_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

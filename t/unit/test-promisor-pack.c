@@ -101,7 +101,7 @@ static uint32_t count_new(struct bed *b)
 static void become_one(void **state)
 {
 	uint64_t seed = random_seed();
-	struct named_packs made = NAMED_PACKS_INIT;
+	struct strlist made = STRLIST_INIT;
 	struct bed b = {.odb = NULL};
 	uint32_t expect = 0, nr;
 
@@ -117,7 +117,7 @@ static void become_one(void **state)
 			 0);
 	assert_int_equal(nr, expect);
 	assert_int_equal(made.nr, 1);
-	named_packs_release(&made);
+	strlist_release(&made);
 	assert_int_equal(count_new(&b), expect);
 	close_job(&b);
 	randrepo_release(&b.r);
@@ -126,7 +126,7 @@ static void become_one(void **state)
 static void none(void **state)
 {
 	uint64_t seed = random_seed();
-	struct named_packs made = NAMED_PACKS_INIT;
+	struct strlist made = STRLIST_INIT;
 	struct bed b = {.odb = NULL};
 	uint32_t nr = 1;
 
