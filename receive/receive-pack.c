@@ -96,6 +96,8 @@ static void finish(struct push *p, const struct error *error)
 		summary_string(&r->summary, SUMMARY_UNPACK_ERROR,
 			       p->has_failed ? p->failure.msg : NULL);
 	}
+	if (!error && p->has_failed)
+		error = &p->failure;
 	summary_end(&r->summary, error);
 }
 

@@ -172,6 +172,17 @@ test_expect_success 'the client gets the reason of a disk error without paths' '
 	grep "^error: cannot write to $PWD/r.git/objects/.*/pack/tmp_pack_" err
 '
 
+test_expect_success 'a push that the disk fails is a failed request' '
+	# The first two calls open the log of requests, and write to it.
+	limit=100 && fresh && : >records &&
+	fault_in=push.in &&
+	GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=gitreach.requestLog \
+		GIT_CONFIG_VALUE_0="$PWD/records" fault_run EIO:3 "$OURS" r.git &&
+	grep "\"error\":\".*Input/output error" records &&
+	"$GIT" requests --slowest=0 records >out &&
+	grep "requests, 1 failed" out
+'
+
 # The hook of a push kills receive-pack. Each ref has its old or its new value; the
 # deletion is a transaction of its own. All that refs reach is outside the
 # quarantine.
