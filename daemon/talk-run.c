@@ -5,11 +5,13 @@
  * client's descriptors.
  */
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "access/access.h"
 #include "base/buf.h"
+#include "base/mem.h"
 #include "daemon/daemon-parts.h"
 #include "sys/process.h"
 #include "sys/spawn.h"
@@ -50,38 +52,78 @@ static int spawn(const struct daemon_talk *t, const char *dir,
 	return ret < 0 ? ret : sys_spawn_wait(&child, err);
 }
 
+/* Variables of the environment, "<name>=<value>" each. */
+struct variables {
+	struct buf lines[7];
+	size_t nr;
+};
+
+/* Appends a variable. Returns 0 or a negative error code. */
+static int add(struct variables *v, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int add(struct variables *v, const char *fmt, ...)
+{
+	va_list ap;
+	int ret;
+
+	va_start(ap, fmt);
+	ret = buf_vprintf(&v->lines[v->nr++], fmt, ap);
+	va_end(ap);
+	return ret;
+}
+
+/*
+ * Appends the committer whom reflogs name for a push of a client with a user
+ * name. Returns 0 or a negative error code.
+ */
+static int add_committer(struct variables *v, const struct daemon_talk *t)
+{
+	int ret;
+
+	if (!*t->user)
+		return 0;
+	ret = add(v, "GIT_COMMITTER_NAME=%s", t->user);
+	return ret ? ret
+		   : add(v, "GIT_COMMITTER_EMAIL=%s@ssh.%s", t->user,
+			 *t->address ? t->address : "(none)");
+}
+
+/* Makes the environment of the service. Returns 0 or a negative error code. */
+static int make_variables(struct variables *v, const struct daemon_talk *t)
+{
+	int ret = add(v, "REMOTE_ADDR=%s", t->address);
+
+	if (!ret)
+		ret = add(v, "GIT_PROTOCOL=%s", t->protocol);
+	if (!ret)
+		ret = add(v, "REMOTE_USER=%s", t->user);
+	if (!ret)
+		ret = add_committer(v, t);
+	if (!ret && t->answer.access.hidden_nr)
+		ret = access_environment(&v->lines[v->nr++], &t->answer.access);
+	if (!ret &&
+	    stored_copies_were_asked(t->answer.conn->copies, &t->place.use))
+		ret = add(v, STORED_COPY_ASKED "=%s", t->place.path);
+	return ret;
+}
+
 static int run_child(const struct daemon_talk *t, const struct repo *repo,
 		     struct error *err)
 {
-	struct buf address = BUF_INIT, protocol = BUF_INIT, user = BUF_INIT;
-	struct buf hidden = BUF_INIT, asked = BUF_INIT;
-	int ret = buf_printf(&address, "REMOTE_ADDR=%s", t->address);
+	struct variables v = {.nr = 0};
+	const char *lines[ARRAY_NR(v.lines)];
+	int ret;
 
-	ret |= buf_printf(&protocol, "GIT_PROTOCOL=%s", t->protocol);
-	ret |= buf_printf(&user, "REMOTE_USER=%s", t->user);
-	if (t->answer.access.hidden_nr)
-		ret |= access_environment(&hidden, &t->answer.access);
-	if (stored_copies_were_asked(t->answer.conn->copies, &t->place.use))
-		ret |= buf_printf(&asked, STORED_COPY_ASKED "=%s",
-				  t->place.path);
-	if (ret < 0) {
-		ret = error_nomem(err);
-	} else {
-		const char *variables[5] = {address.data, protocol.data,
-					    user.data};
-		size_t nr = 3;
-
-		if (hidden.len)
-			variables[nr++] = hidden.data;
-		if (asked.len)
-			variables[nr++] = asked.data;
-		ret = spawn(t, repo->git_dir, variables, nr, err);
-	}
-	buf_release(&hidden);
-	buf_release(&asked);
-	buf_release(&address);
-	buf_release(&protocol);
-	buf_release(&user);
+	for (size_t i = 0; i < ARRAY_NR(v.lines); i++)
+		v.lines[i] = (struct buf)BUF_INIT;
+	ret = make_variables(&v, t);
+	for (size_t i = 0; i < v.nr; i++)
+		lines[i] = v.lines[i].data;
+	ret = ret < 0 ? error_nomem(err)
+		      : spawn(t, repo->git_dir, lines, v.nr, err);
+	for (size_t i = 0; i < ARRAY_NR(v.lines); i++)
+		buf_release(&v.lines[i]);
 	return ret;
 }
 

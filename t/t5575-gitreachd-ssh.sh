@@ -84,6 +84,14 @@ test_expect_success 'a push, whose hook knows user and address' '
 	stock -C work push -q origin :pushed
 '
 
+test_expect_success 'the reflog of a push names the user' '
+	stock -C srv/r.git config core.logAllRefUpdates always &&
+	stock -C work push -q origin HEAD:refs/heads/logged &&
+	stock -C srv/r.git config --unset core.logAllRefUpdates &&
+	grep -F " alice <alice@ssh.192.0.2.7> " srv/r.git/logs/refs/heads/logged &&
+	stock -C work push -q origin :logged
+'
+
 test_expect_success 'an archive' '
 	stock archive --remote=h:r.git main >out &&
 	stock -C srv/r.git archive main >expected &&
