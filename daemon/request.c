@@ -274,6 +274,23 @@ static void fill(struct daemon_request *q, const struct buf *path,
 }
 
 /*
+ * Logs that a request is refused. A request for a password (401) is no refusal:
+ * Git's first request never has one, and a wrong password has its own line.
+ */
+static void log_refusal(const struct daemon_request *q, const char *status)
+{
+	char line[PKTLINE_QUOTE_MAX + 64], quoted[PKTLINE_QUOTE_MAX];
+	const char *path = q->http.path_info;
+
+	if (!strncmp(status, "401", 3))
+		return;
+	if (path)
+		snprintf(line, sizeof(line), "%s: '%s'", status,
+			 pktline_quote(quoted, path));
+	daemon_log(q->options, q->conn, path ? line : status);
+}
+
+/*
  * Refuses a request with the HTTP status `status`. The repository need not be
  * known yet. Returns 0 or ERR_PEER.
  */
@@ -282,7 +299,7 @@ static int refuse(struct daemon_request *q, const char *status)
 	struct http_reply reply;
 	int ret;
 
-	daemon_log(q->options, q->conn, status);
+	log_refusal(q, status);
 	http_reply_init(&reply, &q->io, false);
 	reply.form = HTTP_1_1;
 	reply.challenge = daemon_challenge(q);

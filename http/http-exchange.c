@@ -29,8 +29,13 @@ int http_refuse_user(struct http_exchange *x, const char *status,
 {
 	const struct http_options *o = x->options;
 
+	/*
+	 * Git's first request never has a password, so this is no refusal and
+	 * has no line in the log.
+	 */
 	if (o->challenge && !o->remote_user)
-		status = "401 Unauthorized";
+		return http_reply_refuse(&x->reply, "401 Unauthorized", NULL,
+					 NULL, err);
 	return http_refuse(x, status, err, "%s: '%s'", reason, what);
 }
 

@@ -205,9 +205,9 @@ int http_refuse(struct http_exchange *x, const char *status, struct error *err,
 
 /*
  * Refuse a request that may be allowed for another user. Works like
- * http_refuse(), with `reason` and `what` in the log. The status is 401 if the
- * client should send a password, otherwise `status`. Returns 0 or a negative
- * error code.
+ * http_refuse(), with `reason` and `what` in the log. Exception: if the client
+ * should send a password, the status is 401, and the log has no line. Returns 0
+ * or a negative error code.
  */
 int http_refuse_user(struct http_exchange *x, const char *status,
 		     const char *reason, const char *what, struct error *err);

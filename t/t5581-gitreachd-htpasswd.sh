@@ -145,6 +145,12 @@ test_expect_success 'without a password, clients read what is exported' '
 	grep "^WWW-Authenticate: Basic realm=\"Git\", charset=\"UTF-8\"" head
 '
 
+test_expect_success 'the log has a refusal, but no request to send a password' '
+	! grep "secret.git\|none.git\|401 Una" log &&
+	status apr1:right "/none.git/info/refs?service=git-upload-pack" >actual &&
+	wait_until grep "Not a git repository: .*none.git" log
+'
+
 test_expect_success 'a user reads all repositories, and pushes' '
 	stock clone -q $(with apr1 right)/secret.git copy &&
 	stock -C copy fsck --strict &&
