@@ -30,7 +30,8 @@
 #define PLANS_PARENT "/dev/shm"
 
 static const char usage[] = "gitreachd [--config=<file>] [--check-config] "
-			    "[--<key>=<value>...]";
+			    "[--<key>=<value>...]\n"
+			    "gitreachd --version";
 
 /* A setting that is given as an option of the command line. */
 struct word {
@@ -42,6 +43,7 @@ struct arguments {
 	/* value of --config; NULL: the default file is read if it exists */
 	const char *config;
 	bool check_config;
+	bool version;
 	struct word *words; /* owned */
 	size_t word_nr;
 };
@@ -80,22 +82,25 @@ static void fill_option(struct option *o, struct taker *taker)
 static int parse(struct arguments *a, int argc, const char **argv)
 {
 	struct taker takers[DAEMON_KEYS_MAX];
-	struct option options[DAEMON_KEYS_MAX + 2] = {
+	struct option options[DAEMON_KEYS_MAX + 3] = {
 		OPTION_ROW_STRING(
 			0, "config", &a->config, "<file>",
 			"read this configuration file instead of " CONFIG_FILE),
 		OPTION_ROW_FLAG(0, "check-config", &a->check_config,
 				"check the configuration, then exit"),
+		OPTION_ROW_FLAG(0, "version", &a->version,
+				"print the version, then exit"),
 	};
 	size_t nr = 0;
 	int ret;
 
-	options[0].flags = options[1].flags = OPTION_NO_NEGATE;
+	for (size_t i = 0; i < 3; i++)
+		options[i].flags = OPTION_NO_NEGATE;
 	for (; daemon_settings_keys[nr].name; nr++) {
 		takers[nr] = (struct taker){a, &daemon_settings_keys[nr]};
-		fill_option(&options[nr + 2], &takers[nr]);
+		fill_option(&options[nr + 3], &takers[nr]);
 	}
-	options[nr + 2] = (struct option){.kind = OPTION_END};
+	options[nr + 3] = (struct option){.kind = OPTION_END};
 	ret = options_parse(argc, argv, options, usage);
 	if (ret < 0)
 		return options_failed(ret);
@@ -572,7 +577,8 @@ static int check(const struct arguments *a, const struct daemon_report *report)
 }
 
 /*
- * With --check-config, check the configuration; otherwise run the server.
+ * With --version, print the version. With --check-config, check the
+ * configuration. Otherwise run the server.
  * Returns the exit code.
  */
 static int act(const struct arguments *a, const char *const *words,
@@ -589,6 +595,9 @@ static int act(const struct arguments *a, const char *const *words,
 	struct error err = ERROR_INIT;
 	int code, ret;
 
+	if (a->version)
+		return printf("gitreachd version %s\n", builtin_version) < 0 ||
+		       fflush(stdout);
 	if (a->check_config)
 		return check(a, &report);
 	ret = gitreachd_inherit(&server.legacy, &err);

@@ -166,11 +166,19 @@ test_expect_success 'completion offers the options' '
 	"$DAEMON" --git-completion-helper >out &&
 	tr " " "\n" <out >words &&
 	grep -x -e --listen= words && grep -x -e --check-config words &&
+	grep -x -e --version words &&
 	grep -x -e --no-export-all words &&
 	"$DAEMON" -h >usage || test $? = 129 &&
 	sed -n "s/^    --\([a-z-]*\).*/\1/p" usage >options &&
 	sed "/^$/d; /^--$/d; /^--no-/d; s/^--//; s/=//" words >offered &&
 	cmp options offered
+'
+
+test_expect_success '--version' '
+	"$DAEMON" --version >out &&
+	grep "^gitreachd version 2[0-9.]*\.gitreach\.[0-9.]*$" out &&
+	"$DAEMON" --config=none --version >again &&
+	test_cmp out again
 '
 
 test_done
