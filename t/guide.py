@@ -390,7 +390,7 @@ class Checker:
         """The options of one command, as far as the tables know it."""
         for part in re.split(r"[|;]|&&|\$\(", line):
             match = re.search(
-                r"\b(gitreachd|git)\b((?:\s+-[Cc]\s+\S+)*)\s+(.*)", part)
+                r"\b(gitreachd|git)\b((?:\s+-[Cc]\s+\S+)*)\s+(\S.*)", part)
             if not match:
                 continue
             args = match.group(3).split()

@@ -27,7 +27,8 @@ needs nginx fcgiwrap openssl && test_set_prereq PAGE_proxy
 needs nginx && test_set_prereq PAGE_publishing
 needs curl && test_set_prereq PAGE_monitoring
 needs cc pkg-config && test_have_prereq PLAIN && test_set_prereq PAGE_programs
-needs openssl && test_set_prereq PAGE_users && test_set_prereq PAGE_forge
+needs openssl && test_set_prereq PAGE_users && test_set_prereq PAGE_forge &&
+	test_set_prereq PAGE_tasks
 
 test_expect_success 'links, manual pages, options and keys exist' '
 	python3 "$helper" check "$guide"/*.md
@@ -61,7 +62,7 @@ for page in "$guide"/*.md
 do
 	name=$(basename "$page" .md)
 	case $name in
-	proxy | monitoring | users | forge | publishing | programs) prereq=PAGE_$name ;;
+	proxy | monitoring | users | forge | publishing | programs | tasks) prereq=PAGE_$name ;;
 	*) prereq= ;;
 	esac
 	test_expect_success $prereq "the commands of $name.md" "
