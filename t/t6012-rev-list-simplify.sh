@@ -269,6 +269,40 @@ test_expect_success 'orders that are printed during the walk' '
 	done
 '
 
+# chain <commit> <nr>: make <nr> commits, each the child of the one before. The
+# first is a child of <commit>. The last becomes $at.
+chain () {
+	at=$1
+	for i in $(seq $2)
+	do
+		test_tick &&
+		at=$(stock commit-tree -m "$i" -p $at $tree) || return 1
+	done
+}
+
+# t1 is newer than t2, so it is shown first. The generation number of t1 is much
+# higher than that of the octopus. Branch t2 begins with the other child of the
+# octopus, which must be shown before the octopus.
+test_expect_success 'an octopus of 71 parents comes after all its children' '
+	repo_octopus octopus.git 70 &&
+	(
+		cd octopus.git &&
+		tree=$(stock rev-parse main^{tree}) &&
+		chain main 5 &&
+		stock update-ref refs/heads/t2 $at &&
+		chain main^1 10 &&
+		test_tick &&
+		stock update-ref refs/heads/t1 $(stock commit-tree -m t1 \
+			-p $at -p main $tree) &&
+		git commit-graph write --reachable
+	) &&
+	for order in --topo-order --date-order
+	do
+		same -C octopus.git rev-list $order t1 t2 &&
+		same -C octopus.git rev-list $order --parents t2 t1 || return 1
+	done
+'
+
 # statistics <git> <dir> <args>...
 statistics () {
 	( GIT_TRACE2_EVENT=$PWD/trace && export GIT_TRACE2_EVENT &&

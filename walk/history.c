@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Loads commits into a history. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -105,7 +106,8 @@ static int add_parent(struct history *h, const uint8_t *raw)
 
 /* ---- from the graph */
 
-#define GRAPH_PARENTS_MAX 64
+/* Up to this number of parents are read from the graph without malloc(). */
+#define GRAPH_PARENTS_FEW 16
 
 /*
  * A history records the positions of its commits in the commit-graph, in
@@ -214,43 +216,82 @@ static int find_in_graph(struct history *h, uint32_t commit_nr,
 }
 
 /*
+ * Reads the positions of a commit's parents in the commit-graph. On entry,
+ * *parents is an array of GRAPH_PARENTS_FEW elements. If the commit has more
+ * parents, *parents becomes a new array, which the caller frees. Returns the
+ * number of parents, ERR_CORRUPT if the commit's entry is damaged, or
+ * ERR_NOMEM.
+ */
+static int read_graph_parents(const struct history *h, uint32_t graph_pos,
+			      uint32_t **parents)
+{
+	int nr = commit_graph_parents(h->graph, graph_pos, *parents,
+				      GRAPH_PARENTS_FEW, NULL);
+
+	if (nr <= GRAPH_PARENTS_FEW)
+		return nr;
+	*parents = mem_alloc((size_t)nr, sizeof(**parents));
+	if (!*parents)
+		return ERR_NOMEM;
+	return commit_graph_parents(h->graph, graph_pos, *parents, (size_t)nr,
+				    NULL);
+}
+
+/* Sets the fields of a commit from its entry in the commit-graph. */
+static int take_graph_entry(struct history *h, uint32_t commit_nr,
+			    const struct commit_graph_entry *entry,
+			    const uint32_t *parents, int nr)
+{
+	struct history_commit *c = &h->commits[commit_nr];
+	uint32_t tree_pos = HISTORY_NONE;
+
+	if (!h->lazy_trees &&
+	    objspace_add(h->space, entry->tree, &tree_pos) < 0)
+		return ERR_NOMEM;
+	c->tree_pos = tree_pos;
+	c->date = entry->date;
+	c->generation = entry->generation ? entry->generation
+					  : HISTORY_GENERATION_UNKNOWN;
+	c->first_parent = (uint32_t)h->parent_nr;
+	c->parent_nr = (uint32_t)nr;
+	for (int i = 0; i < nr; i++)
+		if (add_graph_parent(h, parents[i]) < 0)
+			return ERR_NOMEM;
+	return 0;
+}
+
+/*
  * Parses a commit from its entry in the commit-graph. Returns 1 if parsed, 0 if
  * the commit object must be read instead, or a negative error code.
  */
 static int parse_from_graph(struct history *h, uint32_t commit_nr,
 			    struct error *err)
 {
-	struct history_commit *c = &h->commits[commit_nr];
-	uint32_t graph_pos, parents[GRAPH_PARENTS_MAX];
-	uint32_t tree_pos = HISTORY_NONE;
+	uint32_t few[GRAPH_PARENTS_FEW], *parents = few;
 	struct commit_graph_entry entry;
-	int nr = find_in_graph(h, commit_nr, &graph_pos);
+	uint32_t graph_pos;
+	int ret = find_in_graph(h, commit_nr, &graph_pos);
+	int nr;
 
-	if (nr <= 0)
-		return nr < 0 ? error_nomem(err) : 0;
-	nr = commit_graph_parents(h->graph, graph_pos, parents,
-				  ARRAY_NR(parents), err);
-	if (nr < 0 || nr > GRAPH_PARENTS_MAX ||
-	    commit_graph_entry(&entry, h->graph, graph_pos, err) < 0) {
+	if (ret <= 0)
+		return ret < 0 ? error_nomem(err) : 0;
+	nr = read_graph_parents(h, graph_pos, &parents);
+	if (nr == ERR_NOMEM) {
+		ret = error_nomem(err);
+	} else if (nr < 0 ||
+		   commit_graph_entry(&entry, h->graph, graph_pos, NULL) < 0) {
 		/*
 		 * The commit's entry in the commit-graph is damaged, so the
 		 * commit object is read instead.
 		 */
 		h->lacks_generations = true;
-		return 0;
+		ret = 0;
+	} else if (take_graph_entry(h, commit_nr, &entry, parents, nr) < 0) {
+		ret = error_nomem(err);
 	}
-	if (!h->lazy_trees && objspace_add(h->space, entry.tree, &tree_pos) < 0)
-		return error_nomem(err);
-	c->tree_pos = tree_pos;
-	c->date = entry.date;
-	c->generation = entry.generation ? entry.generation
-					 : HISTORY_GENERATION_UNKNOWN;
-	c->first_parent = (uint32_t)h->parent_nr;
-	c->parent_nr = (uint32_t)nr;
-	for (int i = 0; i < nr; i++)
-		if (add_graph_parent(h, parents[i]) < 0)
-			return error_nomem(err);
-	return 1;
+	if (parents != few)
+		free(parents);
+	return ret;
 }
 
 int history_tree(struct history *h, uint32_t commit_nr, uint32_t *tree_pos,
