@@ -12,12 +12,15 @@
 #include "base/mem.h"
 #include "simplify/simplify-parts.h"
 
+/* In merging.becomes: the parents of the commit are being simplified. */
+#define WAITING (SIMPLIFY_NONE - 1)
+
 struct merging {
 	struct simplify *s;
 	/*
 	 * owned array, indexed by commit_nr: the commit (commit_nr) that
-	 * replaces this commit, which may be the commit itself; SIMPLIFY_NONE:
-	 * not known yet
+	 * replaces this commit, which may be the commit itself; SIMPLIFY_NONE
+	 * or WAITING: not known yet
 	 */
 	uint32_t *becomes;
 	/*
@@ -286,7 +289,9 @@ static int drop_needless(struct merging *m, uint32_t c)
 
 /*
  * Pushes the parents of commit `c` that are not simplified yet onto `todo`.
- * Returns 1 if there are any, 0 if not, or ERR_NOMEM.
+ * Returns 1 if there are any, 0 if not, or a negative error code. A parent that
+ * is WAITING is an error: it waits for `c`, so it is its own ancestor. Replace
+ * refs can make such a history.
  */
 static int needs_parents(struct merging *m, struct simplify_list *todo,
 			 uint32_t c)
@@ -297,6 +302,9 @@ static int needs_parents(struct merging *m, struct simplify_list *todo,
 	for (uint32_t i = 0; i < node->parent_nr; i++) {
 		uint32_t p = simplify_node_parents(m->s, c)[i];
 
+		if (m->becomes[p] == WAITING)
+			return error_set(m->err, ERR_CORRUPT,
+					 "a commit is its own ancestor");
 		if (m->becomes[p] == SIMPLIFY_NONE) {
 			if (simplify_list_add(todo, p) < 0)
 				return error_nomem(m->err);
@@ -305,6 +313,8 @@ static int needs_parents(struct merging *m, struct simplify_list *todo,
 		if (m->s->o.first_parent)
 			break;
 	}
+	if (waits)
+		m->becomes[c] = WAITING;
 	return waits;
 }
 
@@ -359,7 +369,7 @@ static int replace_with_parents(struct merging *m, struct simplify_list *todo,
 	while (todo->nr && ret >= 0) {
 		uint32_t at = todo->items[todo->nr - 1];
 
-		if (m->becomes[at] != SIMPLIFY_NONE) {
+		if (m->becomes[at] < WAITING) {
 			todo->nr--;
 			continue;
 		}

@@ -303,6 +303,17 @@ test_expect_success 'an octopus of 71 parents comes after all its children' '
 	done
 '
 
+test_expect_success 'merges are not simplified if a commit is its own ancestor' '
+	stock clone -q --bare r loop.git &&
+	stock -C loop.git replace main~2 main &&
+	(
+		ulimit -v 1000000 &&
+		test_must_fail git -C loop.git rev-list --simplify-merges main \
+			-- docs 2>err
+	) &&
+	grep "a commit is its own ancestor" err
+'
+
 # statistics <git> <dir> <args>...
 statistics () {
 	( GIT_TRACE2_EVENT=$PWD/trace && export GIT_TRACE2_EVENT &&
