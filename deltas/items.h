@@ -101,12 +101,13 @@ struct packing_item {
 	 * true: the delta search may make the item a delta of an object that is
 	 * stored in the same pack as the item. Usually such a pair is not
 	 * tried, because the search that made the stored pack has tried it. Set
-	 * for three kinds of items:
+	 * for four kinds of items:
 	 * - a stored delta whose base is not sent;
+	 * - a stored delta at which a long delta chain was cut;
 	 * - a stored delta that may not keep its stored base, because of
 	 *   islands;
 	 * - the object that is stored whole at the end of the delta chain of an
-	 *   item of the second kind. The item may become a delta of this
+	 *   item of the third kind. The item may become a delta of this
 	 *   object, or this object a delta of the item.
 	 */
 	bool retry : 1;

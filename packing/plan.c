@@ -243,6 +243,71 @@ static void break_cycles(struct packing_items *list, uint8_t *state)
 	}
 }
 
+/*
+ * Returns the number of copied deltas from an item to the first item of its
+ * chain whose depth is known, or to the end of the chain. *end is the item
+ * where the count stopped; PACKING_NO_ITEM: the last base is no item.
+ */
+static uint32_t count_unknown(uint32_t *end, const struct packing_items *list,
+			      const uint32_t *depths, uint32_t at)
+{
+	uint32_t nr = 0;
+
+	while (at != PACKING_NO_ITEM && !depths[at] &&
+	       list->items[at].how == PACKING_COPY_DELTA) {
+		nr++;
+		at = list->items[at].base;
+	}
+	*end = at;
+	return nr;
+}
+
+/*
+ * Cut chains of copied deltas into pieces of at most `chain_max` objects. The
+ * chains must have no cycles. `depths` has an element for each item, zero at
+ * first: the number of deltas between the item and the start of its piece, 0
+ * also if it was not computed yet. Each chain is followed once, so the cost
+ * grows with the number of items.
+ */
+static void cut_chains(struct packing_items *list, uint32_t *depths,
+		       uint32_t chain_max)
+{
+	for (uint32_t i = 0; i < list->nr; i++) {
+		uint32_t end;
+		uint32_t nr = count_unknown(&end, list, depths, i);
+		uint64_t depth = nr;
+
+		if (end != PACKING_NO_ITEM)
+			depth += depths[end];
+		for (uint32_t at = i; nr > 0; nr--, depth--) {
+			struct packing_item *item = &list->items[at];
+
+			at = item->base;
+			depths[item - list->items] = (uint32_t)(depth %
+								chain_max);
+			if (depth % chain_max)
+				continue;
+			item->how = PACKING_WHOLE;
+			item->base = PACKING_NO_ITEM;
+			item->retry = true;
+		}
+	}
+}
+
+static int limit_chains(struct plan *p, struct error *err)
+{
+	uint32_t *depths;
+
+	if (!p->options->chain_max)
+		return 0;
+	depths = mem_calloc(p->list->nr, sizeof(*depths));
+	if (!depths)
+		return error_nomem(err);
+	cut_chains(p->list, depths, p->options->chain_max);
+	free(depths);
+	return 0;
+}
+
 static int plan_chains(struct plan *p, struct error *err)
 {
 	uint8_t *state = mem_calloc(p->list->nr, 1);
@@ -251,7 +316,7 @@ static int plan_chains(struct plan *p, struct error *err)
 		return error_nomem(err);
 	break_cycles(p->list, state);
 	free(state);
-	return 0;
+	return limit_chains(p, err);
 }
 
 /*

@@ -8,6 +8,10 @@
  * base. Let W be the object that is stored whole at the end of A's delta chain.
  * Islands may allow that A is stored as a delta of W, or W as a delta of A. So
  * both A and W are marked `retry`: the delta search tries them again.
+ *
+ * Stored delta chains may be longer than the new pack allows: a client may push
+ * a chain of any length. Such a chain is cut into pieces. The first object of
+ * each piece is not copied as a delta, and is marked `retry`.
  */
 #ifndef PACKING_PLAN_H
 #define PACKING_PLAN_H
@@ -28,6 +32,11 @@ struct plan_options {
 	 * again (repack -F).
 	 */
 	bool reuse_object;
+	/*
+	 * Maximum number of objects in a chain of copied deltas, including the
+	 * object that is stored whole. 0: no limit.
+	 */
+	uint32_t chain_max;
 	/* number of threads; 0: as many as processors */
 	unsigned threads;
 	/* maximum bytes of an object that may become a delta */

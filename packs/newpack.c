@@ -156,6 +156,7 @@ static int plan_and_search(struct newpack *np, bool check, struct error *err)
 	struct plan_options plan = {
 		.reuse_delta = np->options->make.reuse_delta,
 		.reuse_object = np->options->make.reuse_object,
+		.chain_max = make->depth + 1,
 		.threads = make->threads,
 		.big_file_threshold = make->big_file_threshold,
 	};

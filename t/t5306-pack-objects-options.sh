@@ -75,6 +75,41 @@ test_expect_success '--window=-1 and --depth=-1: no deltas' '
 	test_cmp expect actual
 '
 
+# versions <nr>: a stream for fast-import; version i of a file has i new lines.
+versions () {
+	awk -v nr="$1" "BEGIN {
+		for (i = 0; i < nr; i++) {
+			print \"commit refs/heads/main\"
+			print \"committer A <a@example.com> \" 1700000000 + i \" +0000\"
+			print \"data 2\\nm\\nM 100644 inline file\\ndata <<EOF\"
+			for (k = 0; k < 200; k++)
+				print \"line \" k \" of \" (k <= i ? i : 0) * 7919
+			print \"EOF\"
+		}
+	}"
+}
+
+# longest_chain <git>: repack long.git with --depth=5. Prints the longest chain.
+longest_chain () {
+	rm -rf again.git && cp -R long.git again.git &&
+	"$1" -C again.git repack -adq --depth=5 &&
+	stock -C again.git fsck --full --strict >&2 &&
+	stock verify-pack -v again.git/objects/pack/*.idx |
+		sed -n "s/^chain length = \([0-9]*\):.*/\1/p" | tail -n 1
+}
+
+test_expect_success 'stored delta chains that are longer than --depth are cut' '
+	stock init -q --bare long.git &&
+	versions 120 >stream &&
+	stock -C long.git fast-import --quiet <stream &&
+	stock -C long.git -c pack.threads=1 repack -adfq --depth=50 --window=10 &&
+	stock verify-pack -v long.git/objects/pack/*.idx >chains &&
+	grep "^chain length = 2[0-9]:" chains &&
+	longest_chain "$GIT" >actual &&
+	echo 5 >expect &&
+	test_cmp expect actual
+'
+
 # The tag `outer` names the tag `inner` of the second commit.
 test_expect_success '--include-tag: also in files and with a list' '
 	stock -C repo.git tag -a -m tag inner HEAD~6 &&

@@ -93,6 +93,68 @@ static void random_lists(void **state)
 	itemlist_release(&l);
 }
 
+/* Returns the length of the longest chain of copied deltas. */
+static size_t longest_chain(const struct itemlist *l)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < l->list.nr; i++) {
+		uint32_t at = (uint32_t)i;
+		size_t len = 0;
+
+		for (; l->list.items[at].base != PACKING_NO_ITEM; len++)
+			at = l->list.items[at].base;
+		if (len > longest)
+			longest = len;
+	}
+	return longest;
+}
+
+/* Returns the number of items that were cut off from their stored base. */
+static size_t count_cut(const struct itemlist *l)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->list.nr; i++) {
+		const struct packing_item *item = &l->list.items[i];
+
+		if (item->retry)
+			assert_int_equal(item->how, PACKING_WHOLE);
+		nr += item->retry;
+	}
+	return nr;
+}
+
+/* Long stored chains are cut into pieces of at most options.chain_max. */
+static void chain_limit(void **state)
+{
+	uint64_t seed = random_seed();
+	struct itemlist l;
+	size_t longest;
+
+	itemlist_init(&l, &seed);
+	itemlist_fill(&l, 16, false);
+	plan(&l, &itemlist_plan_options);
+	longest = longest_chain(&l);
+	assert_true(longest > 1);
+	assert_int_equal(count_cut(&l), 0);
+	for (uint32_t max = 1; max <= longest + 2; max++) {
+		struct plan_options options = itemlist_plan_options;
+		size_t deltas;
+
+		options.chain_max = max;
+		itemlist_fill(&l, 16, false);
+		plan(&l, &options);
+		check_items(&l, &options);
+		deltas = check_chains(&l);
+		assert_int_equal(longest_chain(&l),
+				 max <= longest ? max - 1 : longest);
+		assert_int_equal(deltas > 0, max > 1);
+		assert_int_equal(count_cut(&l) > 0, max <= longest);
+	}
+	itemlist_release(&l);
+}
+
 /*
  * An object that is stored whole in a pack of at least options.settled_min
  * objects is marked `settled`: it is sent whole without a delta search.
@@ -421,9 +483,10 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_lists), cmocka_unit_test(settled),
-		cmocka_unit_test(thin),         cmocka_unit_test(ring),
-		cmocka_unit_test(tip_island),   cmocka_unit_test(missing),
-		cmocka_unit_test(wrong_type),   cmocka_unit_test(no_memory),
+		cmocka_unit_test(chain_limit),  cmocka_unit_test(thin),
+		cmocka_unit_test(ring),         cmocka_unit_test(tip_island),
+		cmocka_unit_test(missing),      cmocka_unit_test(wrong_type),
+		cmocka_unit_test(no_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
