@@ -158,7 +158,7 @@ static int take_deepen(struct request *req, const char *line, const char *value,
 static int take_since(struct request *req, const char *line, const char *value,
 		      struct error *err)
 {
-	if (!parse_number(&req->since, value) || !req->since)
+	if (!parse_number(&req->since, value))
 		return bad_line(err, "Invalid deepen-since", line);
 	req->has_since = true;
 	return 1;

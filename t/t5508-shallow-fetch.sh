@@ -158,6 +158,19 @@ test_expect_success '--shallow-since at a merge: no shallow commit is missing' '
 	done
 '
 
+test_expect_success '--shallow-since=1970-01-01 gives all commits' '
+	for version in 0 2
+	do
+		rm -rf whole.git && cp -R client.git whole.git &&
+		stock -C whole.git -c protocol.version=$version fetch -q \
+			--shallow-since=1970-01-01T00:00:00Z $UP \
+			origin main:main &&
+		test $(stock -C whole.git rev-list --count main) = 6 &&
+		! test -e whole.git/shallow &&
+		stock -C whole.git fsck || return
+	done
+'
+
 # One side of the merge has 3 commits, the other 40. The commit of the boundary
 # that is nearest to the tip decides, as in stock Git 2.55: --deepen=3 of a clone
 # of depth 3 is one of depth 6, however long the sides are.

@@ -75,6 +75,10 @@ static void test_take_line(void **state)
 	assert_int_equal(take(&f, "deepen-since", "77"), 1);
 	assert_int_equal(f.req.since, 77);
 	assert_int_equal(take(&f, "deepen-since", "7 7"), ERR_PEER);
+	/* the second 0 of 1970 is a time like any other */
+	assert_int_equal(take(&f, "deepen-since", "0"), 1);
+	assert_true(f.req.has_since);
+	assert_int_equal(f.req.since, 0);
 	assert_int_equal(take(&f, "deepen-not", "main"), 1);
 	assert_int_equal(f.req.nots.nr, 1);
 	assert_int_equal(take(&f, "deepen-not", "none/x"), ERR_PEER);
