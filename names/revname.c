@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "graph/commit-graph.h"
 #include "names/revname.h"
 #include "object/oidmap.h"
 #include "object/parse.h"
@@ -64,6 +65,10 @@ struct resolver {
 	/* owned: the ids of the shallow boundary; the values are unused */
 	struct oidmap shallow;
 	struct buf grafts; /* the bytes of info/grafts */
+	/* whether commit_graph_open() was called */
+	bool has_graph;
+	/* owned: NULL if no graph is used */
+	struct commit_graph *graph;
 	struct error *err;
 };
 
@@ -407,12 +412,44 @@ static int nth_parent(struct resolver *r, struct oid *oid, size_t n)
 	return ret;
 }
 
+/*
+ * Replaces a commit by its n-th ancestor along first parents, if the
+ * commit-graph has these commits. Otherwise, replaces the commit by the last
+ * of these commits that the graph has. Returns the number of steps that are
+ * left.
+ */
+static size_t skip_in_graph(const struct resolver *r, struct oid *oid, size_t n)
+{
+	const uint8_t *raw = NULL;
+	uint32_t graph_pos, parent;
+
+	if (!r->graph || !commit_graph_find(r->graph, oid->bytes, &graph_pos))
+		return n;
+	while (n && commit_graph_parents(r->graph, graph_pos, &parent, 1,
+					 NULL) > 0) {
+		graph_pos = parent;
+		raw = commit_graph_oid_raw(r->graph, graph_pos);
+		n--;
+	}
+	if (raw)
+		oid_from_raw(oid, raw, r->odb->algo);
+	return n;
+}
+
 static int nth_ancestor(struct resolver *r, struct oid *oid, size_t n)
 {
 	int ret = nth_parent(r, oid, 0);
 
-	while (!ret && n--)
+	if (n && !r->has_graph) {
+		/* A damaged graph is not used. */
+		if (commit_graph_open(&r->graph, r->odb, NULL) == ERR_NOMEM)
+			return error_nomem(r->err);
+		r->has_graph = true;
+	}
+	while (!ret && (n = skip_in_graph(r, oid, n)) > 0) {
 		ret = nth_parent(r, oid, 1);
+		n--;
+	}
 	return ret;
 }
 
@@ -940,6 +977,7 @@ int revname_resolve_as(struct oid *out, const char *name,
 	free(r.suffixes);
 	oidmap_release(&r.shallow);
 	buf_release(&r.grafts);
+	commit_graph_close(r.graph);
 	return ret;
 }
 

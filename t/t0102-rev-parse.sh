@@ -574,4 +574,34 @@ test_expect_success '--path-format resolves a path of the git directory' '
 	test_cmp expect actual
 '
 
+test_expect_success 'ancestors are found in the commit-graph' '
+	stock init -q far &&
+	for i in $(seq 40)
+	do
+		echo "commit refs/heads/main" &&
+		echo "committer A <a@b> $((1000 + i)) +0000" &&
+		echo "data 0" || return 1
+	done >stream &&
+	stock -C far -c fastimport.unpackLimit=100 fast-import --quiet <stream &&
+	stock -C far commit-graph write --reachable &&
+	stock -C far rev-parse main~1 main~9 main~39 >expect &&
+	commit=$(stock -C far rev-parse main~5) &&
+	rm -f "far/.git/objects/$(echo $commit | sed "s,..,&/,")" &&
+	git -C far rev-parse main~1 main~9 main~39 >actual &&
+	test_cmp expect actual &&
+	test_must_fail git -C far rev-parse --verify -q main~40 &&
+	test_must_fail git -C far -c core.commitGraph=false \
+		rev-parse --verify -q main~9
+'
+
+test_expect_success 'ancestors are not found in a damaged commit-graph' '
+	: >far/.git/objects/info/commit-graph.new &&
+	mv -f far/.git/objects/info/commit-graph.new \
+		far/.git/objects/info/commit-graph &&
+	git -C far rev-parse main~5 >actual &&
+	echo $commit >expect &&
+	test_cmp expect actual &&
+	test_must_fail git -C far rev-parse --verify -q main~9
+'
+
 test_done
