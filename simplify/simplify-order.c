@@ -3,6 +3,7 @@
  * Sorts commits so that children come before parents, and stores the children
  * of each commit.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -148,6 +149,14 @@ int simplify_note_children(struct simplify *s)
 		}
 	}
 	return 0;
+}
+
+void simplify_forget_children(struct simplify *s)
+{
+	free(s->child_ends);
+	free(s->children.items);
+	s->child_ends = NULL;
+	s->children = (struct simplify_list){0};
 }
 
 struct simplify_commits simplify_children(const struct simplify *s,

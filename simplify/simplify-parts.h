@@ -323,6 +323,9 @@ int simplify_sort(struct simplify *s, struct simplify_list *list, bool by_date);
  */
 int simplify_note_children(struct simplify *s);
 
+/* Frees the children that simplify_note_children() has stored. */
+void simplify_forget_children(struct simplify *s);
+
 /* ---- simplify-topo.c */
 
 /* Prepares s->topo with the queued tips. Returns 0 or a negative error code. */

@@ -267,41 +267,46 @@ static void mark_through(struct simplify *s, const struct revwalk_tips *tips)
 		simplify_node(s, tips->haves[i])->flags |= SIMPLIFY_MARK;
 }
 
-static bool has_marked_parent(const struct simplify *s, uint32_t c)
+/*
+ * Marks the listed commits that have a marked ancestor. Commits that are
+ * uninteresting get no mark, and pass none on. O(listed commits and parents).
+ */
+static int mark_descendants(struct simplify *s)
 {
-	for (uint32_t i = 0; i < simplify_node(s, c)->parent_nr; i++)
-		if (simplify_has(s, simplify_node_parents(s, c)[i],
-				 SIMPLIFY_MARK))
-			return true;
-	return false;
+	int ret = simplify_note_children(s);
+
+	s->stack.nr = 0;
+	for (uint32_t c = 0; c < s->node_nr && !ret; c++)
+		if (simplify_has(s, c, SIMPLIFY_MARK))
+			ret = simplify_list_add(&s->stack, c);
+	while (!ret && s->stack.nr) {
+		struct simplify_commits children = simplify_children(
+			s, s->stack.items[--s->stack.nr]);
+
+		for (size_t i = 0; i < children.nr && !ret; i++) {
+			uint32_t c = children.items[i];
+
+			if (simplify_has(s, c,
+					 SIMPLIFY_MARK |
+						 SIMPLIFY_UNINTERESTING))
+				continue;
+			simplify_node(s, c)->flags |= SIMPLIFY_MARK;
+			ret = simplify_list_add(&s->stack, c);
+		}
+	}
+	simplify_forget_children(s);
+	return ret;
 }
 
 /*
  * Keeps the ancestry path: makes a listed commit uninteresting if it is neither
- * an ancestor nor a descendant of a commit in `through`.
+ * an ancestor nor a descendant of a commit in `through`. Returns 0 or
+ * ERR_NOMEM.
  */
-static void keep_path(struct simplify *s)
+static int keep_path(struct simplify *s)
 {
-	bool is_moving = true;
-
-	/*
-	 * The list is read from its end, where the oldest commits are. So
-	 * parents mostly come before their children, and few passes are needed.
-	 */
-	while (is_moving) {
-		is_moving = false;
-		for (size_t i = s->list.nr; i-- > 0;) {
-			struct simplify_node *node = simplify_node(
-				s, s->list.items[i]);
-
-			if ((node->flags &
-			     (SIMPLIFY_MARK | SIMPLIFY_UNINTERESTING)) ||
-			    !has_marked_parent(s, s->list.items[i]))
-				continue;
-			node->flags |= SIMPLIFY_MARK;
-			is_moving = true;
-		}
-	}
+	if (mark_descendants(s) < 0)
+		return ERR_NOMEM;
 	for (size_t i = 0; i < s->list.nr; i++)
 		if (!simplify_has(s, s->list.items[i],
 				  SIMPLIFY_MARK | SIMPLIFY_ON_PATH))
@@ -309,6 +314,7 @@ static void keep_path(struct simplify *s)
 				SIMPLIFY_UNINTERESTING;
 	for (size_t i = 0; i < s->node_nr; i++)
 		s->nodes[i].flags &= ~(uint32_t)SIMPLIFY_MARK;
+	return 0;
 }
 
 /* ---- the whole */
@@ -354,7 +360,8 @@ int simplify_walk(struct simplify *s, const struct revwalk_tips *tips,
 	ret = make_list(s, err);
 	if (!ret && s->o.ancestry_path) {
 		mark_through(s, tips);
-		keep_path(s);
+		if (keep_path(s) < 0)
+			ret = error_nomem(err);
 	}
 	for (size_t i = 0; !ret && simplify_can_grow_same(s) && i < s->list.nr;
 	     i++)

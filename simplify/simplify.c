@@ -114,8 +114,7 @@ void simplify_free(struct simplify *s)
 	heap_release(&s->queue);
 	free(s->stack.items);
 	free(s->list.items);
-	free(s->child_ends);
-	free(s->children.items);
+	simplify_forget_children(s);
 	free(s->behind.items);
 	free(s->boundary.items);
 	free(s->all.items);
