@@ -28,6 +28,7 @@
 #include "simplify/path-filters.h"
 #include "simplify/simplify.h"
 #include "trees/objspace.h"
+#include "walk/walk-end.h"
 
 enum {
 	/* the commit was put into the queue, now or before */
@@ -116,34 +117,13 @@ struct simplify {
 	 */
 	struct simplify_topo *topo;
 	struct heap queue;
-	/* number of queued commits that are not uninteresting */
-	size_t interesting_nr;
+	/* decides when the walk that makes the list can end */
+	struct walk_end end;
 	struct simplify_list stack;
 	/* if is_limited: the walked commits, in the order of the walk */
 	struct simplify_list list;
 	/* index of the next commit in `list` to look at */
 	size_t list_at;
-	/* The following fields are for the end of the walk. */
-	/*
-	 * whether all queued commits are uninteresting, so that the walk may
-	 * soon end
-	 */
-	bool is_ending;
-	/*
-	 * The value of h->lacks_generations when threat_nr (below) was
-	 * computed. If h->lacks_generations has another value by now, threat_nr
-	 * is computed again.
-	 */
-	bool lacks_generations;
-	/* lowest generation number of the listed commits */
-	uint32_t lowest;
-	/*
-	 * Valid if is_ending: number of queued commits that may reach a listed
-	 * commit. Such a queued commit is uninteresting, and could make the
-	 * listed commit uninteresting too. So the walk goes on while there is
-	 * one.
-	 */
-	size_t threat_nr;
 	/* The following fields store children, by commit_nr. */
 	/*
 	 * owned array, indexed by commit_nr: the index in `children` after the

@@ -6,9 +6,9 @@
  * With haves, or for an order that needs all commits, the walk lists all
  * commits before any commit is returned. The walk ends when all queued commits
  * are uninteresting and none of them can reach a listed commit. The generation
- * numbers of the commit-graph tell whether a commit can be reached. Without
- * generation numbers, the walk ends when it has visited SLOP commits in a row
- * that are older than the last listed commit.
+ * numbers of the commit-graph tell whether a commit can be reached
+ * (walk/walk-end.h). Without generation numbers, the walk ends when it has
+ * visited SLOP commits in a row that are older than the last listed commit.
  */
 #include "simplify/simplify-parts.h"
 
@@ -22,19 +22,6 @@
 
 /* ---- the queue */
 
-/*
- * Returns whether commit `c` may reach a listed commit. A commit reaches only
- * commits with lower generation numbers than its own. If a commit has a
- * generation number, all its ancestors have one too.
- */
-static bool is_threat(const struct simplify *s, uint32_t c)
-{
-	uint32_t generation = s->h->commits[c].generation;
-
-	return generation == HISTORY_GENERATION_UNKNOWN ||
-	       generation > s->lowest || s->lacks_generations;
-}
-
 int simplify_enqueue(struct simplify *s, uint32_t c)
 {
 	struct simplify_node *node = simplify_node(s, c);
@@ -44,10 +31,7 @@ int simplify_enqueue(struct simplify *s, uint32_t c)
 	if (heap_push(&s->queue, s->h->commits[c].date, c) < 0)
 		return ERR_NOMEM;
 	node->flags |= SIMPLIFY_SEEN | SIMPLIFY_QUEUED;
-	if (!(node->flags & SIMPLIFY_UNINTERESTING))
-		s->interesting_nr++;
-	if (s->is_ending && is_threat(s, c))
-		s->threat_nr++;
+	walk_end_enter(&s->end, c, !(node->flags & SIMPLIFY_UNINTERESTING));
 	return 0;
 }
 
@@ -59,10 +43,7 @@ bool simplify_dequeue(struct simplify *s, uint32_t *c)
 		return false;
 	node = simplify_node(s, *c);
 	node->flags &= ~(uint32_t)SIMPLIFY_QUEUED;
-	if (!(node->flags & SIMPLIFY_UNINTERESTING))
-		s->interesting_nr--;
-	if (s->is_ending && is_threat(s, *c))
-		s->threat_nr--;
+	walk_end_leave(&s->end, *c, !(node->flags & SIMPLIFY_UNINTERESTING));
 	return true;
 }
 
@@ -75,7 +56,7 @@ static void mark_uninteresting(struct simplify *s, uint32_t c)
 	if (node->flags & SIMPLIFY_UNINTERESTING)
 		return;
 	if (node->flags & SIMPLIFY_QUEUED)
-		s->interesting_nr--;
+		walk_end_lose(&s->end);
 	node->flags |= SIMPLIFY_UNINTERESTING;
 }
 
@@ -178,54 +159,12 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 /* ---- the list */
 
 /*
- * Sets s->threat_nr to the number of queued commits that may reach a listed
- * commit. The functions of the queue then keep this number up to date, until an
- * interesting commit is queued.
+ * Returns whether the walk is exact. With generation numbers, an exact walk
+ * ends soon enough.
  */
-static void begin_end(struct simplify *s)
+static bool has_generations(const struct simplify *s)
 {
-	s->is_ending = true;
-	s->lacks_generations = s->h->lacks_generations;
-	s->threat_nr = 0;
-	for (size_t i = 0; i < s->queue.nr; i++)
-		s->threat_nr += is_threat(s, s->queue.items[i].value);
-}
-
-/*
- * Returns whether the walk can end, because the queued commits cannot change
- * the list any more. `date` is the date of the last listed commit. *slop is the
- * number of older commits that are still visited if there are no generation
- * numbers (SLOP); each visit lowers it.
- */
-static bool is_settled(struct simplify *s, uint64_t date, int *slop)
-{
-	if (!s->queue.nr)
-		return true;
-	if (s->interesting_nr) {
-		s->is_ending = false;
-		*slop = SLOP;
-		return false;
-	}
-	if (!s->is_ending || s->lacks_generations != s->h->lacks_generations)
-		begin_end(s);
-	if (!s->threat_nr)
-		return true;
-	if (s->h->graph && !s->lacks_generations)
-		return false;
-	if (date <= s->queue.items[0].key) {
-		*slop = SLOP;
-		return false;
-	}
-	return --*slop <= 0;
-}
-
-static int list_one(struct simplify *s, uint32_t c)
-{
-	uint32_t generation = s->h->commits[c].generation;
-
-	if (generation < s->lowest)
-		s->lowest = generation;
-	return simplify_list_add(&s->list, c);
+	return s->h->graph && !s->h->lacks_generations;
 }
 
 /*
@@ -235,7 +174,6 @@ static int list_one(struct simplify *s, uint32_t c)
 static int make_list(struct simplify *s, struct error *err)
 {
 	uint64_t date = UINT64_MAX;
-	int slop = SLOP;
 	uint32_t c;
 
 	while (simplify_dequeue(s, &c)) {
@@ -245,12 +183,14 @@ static int make_list(struct simplify *s, struct error *err)
 			return ret;
 		if (!simplify_has(s, c, SIMPLIFY_UNINTERESTING)) {
 			date = s->h->commits[c].date;
-			if (list_one(s, c) < 0)
+			walk_end_select(&s->end, c);
+			if (simplify_list_add(&s->list, c) < 0)
 				return error_nomem(err);
 		} else {
 			if (mark_ancestors(s, c) < 0)
 				return error_nomem(err);
-			if (is_settled(s, date, &slop))
+			if (walk_end_is_settled(&s->end, date,
+						has_generations(s)))
 				break;
 		}
 	}
@@ -349,8 +289,10 @@ static int queue_tips(struct simplify *s, const struct revwalk_tips *tips,
 int simplify_walk(struct simplify *s, const struct revwalk_tips *tips,
 		  struct error *err)
 {
-	int ret = queue_tips(s, tips, err);
+	int ret;
 
+	walk_end_init(&s->end, s->h, &s->queue, SLOP);
+	ret = queue_tips(s, tips, err);
 	if (ret < 0 || !s->is_limited)
 		return ret;
 	if (s->o.ancestry_path && s->o.through_haves && !tips->have_nr)

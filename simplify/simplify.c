@@ -87,7 +87,6 @@ int simplify_new(struct simplify **out, struct history *h,
 	s->h = h;
 	s->o = *options;
 	s->is_limited = !can_stream(s, tips);
-	s->lowest = HISTORY_GENERATION_UNKNOWN;
 	s->last = SIMPLIFY_NONE;
 	s->skip_left = options->skip;
 	s->max_left = options->max;

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/mem.h"
 #include "walk/revwalk.h"
+#include "walk/walk-end.h"
 
 enum {
 	SEEN = 1 << 0, /* was queued */
@@ -14,11 +15,6 @@ enum {
 	POPPED = 1 << 2,
 	/* the commit is in result->boundary */
 	BOUNDARY = 1 << 3,
-	/*
-	 * a parent of the only commit that the walk has selected; set by
-	 * begin_end() if exactly one commit is selected
-	 */
-	BELOW = 1 << 4,
 };
 
 /*
@@ -33,9 +29,7 @@ enum {
 /*
  * When all queued commits are uninteresting, a walk that is not exact (see
  * revwalk.h) ends after visits to this number of commits in a row that are
- * older than every commit of the result. These visits are needed because dates
- * may be wrong: an older commit may still show that a commit of the result is
- * uninteresting.
+ * older than every commit of the result.
  */
 #define SLOP 5
 
@@ -44,28 +38,9 @@ struct walk {
 	struct heap queue;
 	uint8_t *flags; /* indexed by commit_nr */
 	size_t flag_alloc;
-	/*
-	 * number of commits in the queue that are not marked as uninteresting
-	 */
-	size_t interesting_nr;
+	struct walk_end end;
 	/* date of the oldest commit in the result */
 	uint64_t oldest;
-	/* smallest generation number of the commits in the result */
-	uint32_t lowest;
-	/*
-	 * true: all queued commits are uninteresting, so the walk may soon end
-	 */
-	bool is_ending;
-	/*
-	 * the value of h->lacks_generations when threat_nr was counted. If
-	 * h->lacks_generations changes, threat_nr must be counted again
-	 */
-	bool lacks_generations;
-	/*
-	 * number of queued commits that could still reach a commit of the
-	 * result, see may_reach_result(); valid if is_ending
-	 */
-	size_t threat_nr;
 	/*
 	 * number of commits that the walk may still visit: the limit of
 	 * revwalk_within() minus the visits so far
@@ -121,7 +96,7 @@ static void mark_uninteresting(struct walk *w, uint32_t c)
 		return;
 	w->flags[c] |= UNINTERESTING;
 	if ((flags & SEEN) && !(flags & POPPED))
-		w->interesting_nr--;
+		walk_end_lose(&w->end);
 }
 
 /*
@@ -153,29 +128,6 @@ static int mark_ancestors(struct walk *w, uint32_t c)
 }
 
 /*
- * Returns whether an uninteresting commit `c` may have a commit of the result
- * among its ancestors. Such an ancestor is reachable from the haves too, and
- * must be removed from the result. So the walk must continue.
- *
- * A commit reaches only commits with smaller generation numbers. So a commit
- * whose generation number is known, and is not larger than the smallest in the
- * result (w->lowest), cannot reach the result.
- *
- * Generation numbers may be unknown. For this case, there is a second test: if
- * the result has only one commit, the parents of this commit cannot reach it.
- * begin_end() has set the flag BELOW for these parents.
- */
-static bool may_reach_result(const struct walk *w, uint32_t c)
-{
-	uint32_t generation = w->h->commits[c].generation;
-
-	if (w->flags[c] & BELOW)
-		return false;
-	return generation == HISTORY_GENERATION_UNKNOWN ||
-	       generation > w->lowest || w->lacks_generations;
-}
-
-/*
  * Parses a commit and queues it. A missing commit that only haves reach is left
  * out.
  */
@@ -194,10 +146,7 @@ static int enqueue(struct walk *w, uint32_t c, struct error *err)
 	    heap_push(&w->queue, w->h->commits[c].date, c) < 0)
 		return error_nomem(err);
 	w->flags[c] |= SEEN;
-	if (!(w->flags[c] & UNINTERESTING))
-		w->interesting_nr++;
-	if (w->is_ending && may_reach_result(w, c))
-		w->threat_nr++;
+	walk_end_enter(&w->end, c, !(w->flags[c] & UNINTERESTING));
 	return 0;
 }
 
@@ -228,49 +177,6 @@ static int enqueue_parents(struct walk *w, uint32_t c, struct error *err)
 }
 
 /*
- * Called when all queued commits are uninteresting. Sets w->threat_nr, the
- * number of queued commits that may reach a commit of the result. From now on,
- * the walk can only remove commits from the result.
- */
-static void begin_end(struct walk *w, const struct revwalk_result *result)
-{
-	uint32_t only = result->nr == 1 ? result->commits[0] : HISTORY_NONE;
-
-	w->is_ending = true;
-	w->lacks_generations = w->h->lacks_generations;
-	w->threat_nr = 0;
-	if (only != HISTORY_NONE)
-		for (uint32_t i = 0; i < w->h->commits[only].parent_nr; i++)
-			w->flags[history_parents(w->h, only)[i]] |= BELOW;
-	for (size_t i = 0; i < w->queue.nr; i++)
-		w->threat_nr += may_reach_result(w, w->queue.items[i].value);
-}
-
-/*
- * Returns whether the walk can end. The walk can end if no queued commit can
- * change the result any more. Unless `exact` is set, the walk can also end
- * after SLOP visits in a row to commits that are older than every commit of the
- * result. *slop counts these visits down.
- */
-static bool is_settled(struct walk *w, const struct revwalk_result *result,
-		       bool exact, int *slop)
-{
-	if (w->interesting_nr)
-		return false;
-	if (!w->is_ending || w->lacks_generations != w->h->lacks_generations)
-		begin_end(w, result);
-	if (!w->threat_nr || !result->nr)
-		return true;
-	if (exact)
-		return false;
-	if (w->queue.items[0].key >= w->oldest) {
-		*slop = SLOP;
-		return false;
-	}
-	return (*slop)-- <= 0;
-}
-
-/*
  * Returns whether the walk is so long that all processors should decode the
  * remaining commits.
  */
@@ -282,31 +188,25 @@ static bool is_long(const struct walk *w, const struct revwalk_result *result)
 
 static int add_result(struct walk *w, struct revwalk_result *result, uint32_t c)
 {
-	const struct history_commit *commit = &w->h->commits[c];
-
-	w->interesting_nr--;
-	if (commit->date < w->oldest)
-		w->oldest = commit->date;
-	if (commit->generation < w->lowest)
-		w->lowest = commit->generation;
+	if (w->h->commits[c].date < w->oldest)
+		w->oldest = w->h->commits[c].date;
+	walk_end_select(&w->end, c);
 	return append(&result->commits, &result->nr, &result->alloc, c);
 }
 
 static int pop_all(struct walk *w, struct revwalk_result *result, bool exact,
 		   struct error *err)
 {
-	int slop = SLOP;
 	uint32_t c;
 
-	while (!is_settled(w, result, exact, &slop) &&
+	while (!walk_end_is_settled(&w->end, w->oldest, exact) &&
 	       heap_pop(&w->queue, &c)) {
 		int ret;
 
 		if (!w->left--)
 			return 1;
 		w->flags[c] |= POPPED;
-		if (w->is_ending && may_reach_result(w, c))
-			w->threat_nr--;
+		walk_end_leave(&w->end, c, !(w->flags[c] & UNINTERESTING));
 		if (w->flags[c] & UNINTERESTING) {
 			if (mark_ancestors(w, c) < 0)
 				return error_nomem(err);
@@ -403,12 +303,14 @@ static int run(struct revwalk_result *result, struct history *h,
 		.h = h,
 		.queue = HEAP_INIT,
 		.oldest = UINT64_MAX,
-		.lowest = HISTORY_GENERATION_UNKNOWN,
 		.left = limit,
 		.may_be_long = !tips->have_nr,
 	};
-	int ret = start(&w, tips, err);
+	int ret;
 
+	/* pop_all() asks for the end before each visit, also the first one. */
+	walk_end_init(&w.end, h, &w.queue, SLOP + 1);
+	ret = start(&w, tips, err);
 	if (!ret)
 		ret = pop_all(&w, result, exact, err);
 	if (ret >= 0)
