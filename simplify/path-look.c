@@ -7,6 +7,7 @@
 #include "graph-write/path-changes.h"
 #include "object/parse.h"
 #include "simplify/simplify-parts.h"
+#include "trees/tree-merge.h"
 #include "trees/treewalk.h"
 
 struct path_look {
@@ -204,24 +205,22 @@ static int entries_differ(struct path_look *l, const struct pair *pair,
 static int sides_differ(struct path_look *l, struct side *new_side,
 			struct side *old_side, unsigned depth)
 {
-	struct tree_entry a, b;
-	int ret = next_entry(l, new_side, &a);
+	struct tree_merge m = tree_merge_make(new_side->at, old_side->at,
+					      l->algo);
+	const struct tree_entry *a, *b;
+	int more, ret = 0;
 
-	if (!ret)
-		ret = next_entry(l, old_side, &b);
-	while (!ret && (a.name || b.name)) {
-		int order = !a.name ? 1 : !b.name ? -1 : tree_name_cmp(&a, &b);
-		struct pair pair = {a, b};
+	while (!ret && (more = tree_merge_next(&m, &a, &b))) {
+		struct pair pair = {{0}, {0}};
 
-		if (order < 0)
-			pair.b.name = NULL;
-		if (order > 0)
-			pair.a.name = NULL;
+		if (more < 0)
+			return bad_tree(l, m.is_a_bad ? new_side : old_side,
+					"malformed tree");
+		if (a)
+			pair.a = *a;
+		if (b)
+			pair.b = *b;
 		ret = entries_differ(l, &pair, depth);
-		if (!ret && order <= 0)
-			ret = next_entry(l, new_side, &a);
-		if (!ret && order >= 0)
-			ret = next_entry(l, old_side, &b);
 	}
 	return ret;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "object/parse.h"
+#include "trees/tree-merge.h"
 #include "trees/treediff.h"
 
 struct changes {
@@ -98,39 +99,29 @@ static int compare_entries(struct changes *c,
 static int merge_entries(struct changes *c, const struct odb_object *old_obj,
 			 const struct odb_object *new_obj, unsigned depth)
 {
-	enum hash_algo algo = c->old->space->odb->algo;
-	struct cursor old_c = cursor_make(old_obj->data, old_obj->len);
-	struct cursor new_c = cursor_make(new_obj->data, new_obj->len);
-	struct tree_entry old_entry, new_entry;
-	int old_more = tree_next(&old_entry, &old_c, algo);
-	int new_more = tree_next(&new_entry, &new_c, algo);
+	struct tree_merge m = tree_merge_make(
+		cursor_make(old_obj->data, old_obj->len),
+		cursor_make(new_obj->data, new_obj->len),
+		c->old->space->odb->algo);
+	const struct tree_entry *old_entry, *new_entry;
 	uint32_t pos;
+	int more, ret = 0;
 
-	while (old_more > 0 || new_more > 0) {
-		int order = old_more <= 0 ? 1
-			    : new_more <= 0
-				    ? -1
-				    : tree_name_cmp(&old_entry, &new_entry);
-		int ret = 0;
-
-		if (!order)
-			ret = compare_entries(c, &old_entry, &new_entry, depth);
-		else if (order < 0)
-			ret = mark_gone(c, &old_entry);
-		else if (!tree_entry_is_gitlink(&new_entry))
-			ret = take_new(c, &new_entry, true, &pos);
-		if (ret)
-			return ret;
-		if (order <= 0)
-			old_more = tree_next(&old_entry, &old_c, algo);
-		if (order >= 0)
-			new_more = tree_next(&new_entry, &new_c, algo);
+	while (!ret && (more = tree_merge_next(&m, &old_entry, &new_entry))) {
+		/*
+		 * If a tree is malformed, give up: the full walk that follows
+		 * reports the error.
+		 */
+		if (more < 0)
+			return 1;
+		if (old_entry && new_entry)
+			ret = compare_entries(c, old_entry, new_entry, depth);
+		else if (old_entry)
+			ret = mark_gone(c, old_entry);
+		else if (!tree_entry_is_gitlink(new_entry))
+			ret = take_new(c, new_entry, true, &pos);
 	}
-	/*
-	 * If entries are left, one of the trees is malformed. Return 1 (give
-	 * up): the full walk that follows reports the error.
-	 */
-	return old_more || new_more;
+	return ret;
 }
 
 /*

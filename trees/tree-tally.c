@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "object/parse.h"
+#include "trees/tree-merge.h"
 #include "trees/tree-tally.h"
 
 struct tallying {
@@ -88,72 +89,20 @@ static int compare_entries(struct tallying *t,
 	return ret ? ret : add(t, new_pos, OBJ_BLOB, 1);
 }
 
-/* Skip the entries at the start of both trees that are equal in all bytes. */
-static void skip_equal(struct cursor *old, struct cursor *new,
-		       enum hash_algo algo)
-{
-	struct cursor next = *new;
-	struct tree_entry entry;
-
-	while (tree_next(&entry, &next, algo) > 0 &&
-	       cursor_left(old) >= entry.raw_len &&
-	       !memcmp(old->p, entry.raw, entry.raw_len)) {
-		cursor_skip(old, entry.raw_len);
-		*new = next;
-	}
-}
-
-/*
- * Takes the entry whose name comes next in the two trees. *a is this entry of
- * the old tree, and *b this entry of the new tree; NULL: the tree has no entry
- * of this name. Returns 1 if there was an entry, 0 if both trees are at their
- * end, or ERR_CORRUPT.
- */
-static int take_first(struct cursor *old, struct cursor *new,
-		      struct tree_entry *old_entry,
-		      struct tree_entry *new_entry, const struct tree_entry **a,
-		      const struct tree_entry **b, enum hash_algo algo)
-{
-	struct cursor old_next = *old, new_next = *new;
-	int old_more = tree_next(old_entry, &old_next, algo);
-	int new_more = tree_next(new_entry, &new_next, algo);
-	int order;
-
-	if (old_more < 0 || new_more < 0)
-		return ERR_CORRUPT;
-	if (!old_more && !new_more)
-		return 0;
-	order = !old_more   ? 1
-		: !new_more ? -1
-			    : tree_name_cmp(old_entry, new_entry);
-	*a = order <= 0 ? old_entry : NULL;
-	*b = order >= 0 ? new_entry : NULL;
-	if (*a)
-		*old = old_next;
-	if (*b)
-		*new = new_next;
-	return 1;
-}
-
 static int merge_entries(struct tallying *t, const struct odb_object *old_obj,
 			 const struct odb_object *new_obj, unsigned depth)
 {
-	enum hash_algo algo = t->space->odb->algo;
-	struct cursor old = cursor_make(old_obj->data, old_obj->len);
-	struct cursor new = cursor_make(new_obj->data, new_obj->len);
-	struct tree_entry old_entry, new_entry;
+	struct tree_merge m = tree_merge_make(
+		cursor_make(old_obj->data, old_obj->len),
+		cursor_make(new_obj->data, new_obj->len), t->space->odb->algo);
 	const struct tree_entry *a, *b;
 	int more, ret = 0;
 
-	do {
-		skip_equal(&old, &new, algo);
-		more = take_first(&old, &new, &old_entry, &new_entry, &a, &b,
-				  algo);
-		if (more > 0)
-			ret = compare_entries(t, a, b, depth);
-	} while (more > 0 && !ret);
-	return more < 0 ? error_set(t->err, ERR_CORRUPT, "malformed tree")
-			: ret;
+	while (!ret && (more = tree_merge_next(&m, &a, &b)))
+		ret = more > 0 ? compare_entries(t, a, b, depth)
+			       : error_set(t->err, ERR_CORRUPT,
+					   "malformed tree");
+	return ret;
 }
 
 /*

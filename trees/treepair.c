@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "object/parse.h"
+#include "trees/tree-merge.h"
 #include "trees/treediff.h"
 #include "trees/treewalk.h"
 
@@ -58,27 +59,18 @@ static bool are_versions(const struct pairing *p, const struct tree_entry *a,
 static int merge_entries(struct pairing *p, const struct odb_object *new_tree,
 			 const struct odb_object *old_tree, unsigned depth)
 {
-	enum hash_algo algo = p->space->odb->algo;
-	struct cursor new_c = cursor_make(new_tree->data, new_tree->len);
-	struct cursor old_c = cursor_make(old_tree->data, old_tree->len);
-	struct tree_entry a, b;
-	int more_a = tree_next(&a, &new_c, algo);
-	int more_b = tree_next(&b, &old_c, algo);
+	struct tree_merge m = tree_merge_make(
+		cursor_make(new_tree->data, new_tree->len),
+		cursor_make(old_tree->data, old_tree->len),
+		p->space->odb->algo);
+	const struct tree_entry *a, *b;
+	int ret = 0;
 
-	while (more_a > 0 && more_b > 0) {
-		int order = tree_name_cmp(&a, &b);
-		int ret = 0;
-
-		if (!order && are_versions(p, &a, &b))
-			ret = pair_entries(p, &a, &b, depth);
-		if (ret)
-			return ret;
-		if (order <= 0)
-			more_a = tree_next(&a, &new_c, algo);
-		if (order >= 0)
-			more_b = tree_next(&b, &old_c, algo);
-	}
-	return 0;
+	/* Pairs before a malformed entry are reported. */
+	while (!ret && tree_merge_next(&m, &a, &b) > 0)
+		if (a && b && are_versions(p, a, b))
+			ret = pair_entries(p, a, b, depth);
+	return ret;
 }
 
 /* Returns 1 if the object was read and is a tree, 0 if not, or ERR_NOMEM. */
