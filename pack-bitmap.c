@@ -344,10 +344,9 @@ int pack_bitmap_type_set(struct bitset *set, const struct pack_bitmap *pb,
 	return 0;
 }
 
-int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
-		      const struct pack_bitmap *pb,
-		      const struct pack_bitmap_result *result,
-		      struct error *err)
+void pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
+		       const struct pack_bitmap *pb,
+		       const struct pack_bitmap_result *result)
 {
 	for (int i = 0; i < BITMAP_TYPE_NR; i++) {
 		counts[i] = bitmap_file_count_type_in(&pb->file, i,
@@ -356,7 +355,6 @@ int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
 			counts[i] += result->others.items[k].type ==
 				     bitmap_object_type(i);
 	}
-	return 0;
 }
 
 static int each_packed(const struct pack_bitmap *pb,

@@ -260,13 +260,10 @@ int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct walk_tips *haves,
 		      const struct pack_bitmap_query *query, struct error *err);
 
-/*
- * Counts the objects of a result by type (enum bitmap_type). Always returns 0.
- */
-int pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
-		      const struct pack_bitmap *pb,
-		      const struct pack_bitmap_result *result,
-		      struct error *err);
+/* Counts the objects of a result by type (enum bitmap_type). */
+void pack_bitmap_count(uint64_t counts[BITMAP_TYPE_NR],
+		       const struct pack_bitmap *pb,
+		       const struct pack_bitmap_result *result);
 
 /*
  * Calls `fn` for each object of a result: first the commits, then trees, blobs

@@ -189,18 +189,16 @@ static void print_used(const struct pack_bitmap *pb,
 	}
 }
 
-static int print_found(struct explain *e,
-		       const struct pack_bitmap_result *result)
+static void print_found(struct explain *e,
+			const struct pack_bitmap_result *result)
 {
 	uint64_t counts[BITMAP_TYPE_NR];
-	int ret = pack_bitmap_count(counts, e->place.pb, result, e->err);
 
-	if (!ret)
-		printf("commits=%" PRIu64 "\ntrees=%" PRIu64 "\nblobs=%" PRIu64
-		       "\ntags=%" PRIu64 "\n",
-		       counts[BITMAP_COMMITS], counts[BITMAP_TREES],
-		       counts[BITMAP_BLOBS], counts[BITMAP_TAGS]);
-	return ret;
+	pack_bitmap_count(counts, e->place.pb, result);
+	printf("commits=%" PRIu64 "\ntrees=%" PRIu64 "\nblobs=%" PRIu64
+	       "\ntags=%" PRIu64 "\n",
+	       counts[BITMAP_COMMITS], counts[BITMAP_TREES],
+	       counts[BITMAP_BLOBS], counts[BITMAP_TAGS]);
 }
 
 static void print_unused(const char *reason)
@@ -224,12 +222,11 @@ static void print_plan(const struct bitmap_plan *plan)
 	printf("estimate.boundary=%" PRIu32 "\n", plan->boundary);
 }
 
-static int print_answer(struct explain *e,
-			const struct pack_bitmap_result *result,
-			const struct bitmap_plan *plan)
+static void print_answer(struct explain *e,
+			 const struct pack_bitmap_result *result,
+			 const struct bitmap_plan *plan)
 {
 	const struct pack_bitmap_trace *trace = result->trace;
-	int ret;
 
 	printf("answered-by=bitmap\nreason=%s\npath=%s\n", plan->reason,
 	       e->place.pb->path);
@@ -239,9 +236,7 @@ static int print_answer(struct explain *e,
 	else
 		printf("wants=%zu\nhaves=%zu\n", e->revs.wants.nr,
 		       e->revs.haves.nr);
-	ret = print_found(e, result);
-	if (ret < 0)
-		return ret;
+	print_found(e, result);
 	print_plan(plan);
 	print_phase("haves", &trace->haves);
 	print_phase("wants", &trace->wants);
@@ -250,7 +245,6 @@ static int print_answer(struct explain *e,
 	print_ms("haves", trace->haves.ns);
 	print_ms("wants", trace->wants.ns);
 	print_used(e->place.pb, &trace->used);
-	return 0;
 }
 
 /*
@@ -285,7 +279,8 @@ static int query(struct explain *e)
 		if (why.code == ERR_UNSUPPORTED)
 			print_plan(&plan);
 	} else if (ret > 0) {
-		ret = print_answer(e, &result, &plan);
+		print_answer(e, &result, &plan);
+		ret = 0;
 	}
 	bitmap_trace_release(&trace.used);
 	pack_bitmap_result_release(&result);

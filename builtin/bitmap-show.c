@@ -101,17 +101,15 @@ static int print_object(void *ctx, uint32_t obj_pos, enum object_type type)
 	return 0;
 }
 
-static int print_counts(struct show *s, const struct pack_bitmap_result *marks)
+static void print_counts(struct show *s, const struct pack_bitmap_result *marks)
 {
 	uint64_t counts[BITMAP_TYPE_NR];
-	int ret = pack_bitmap_count(counts, s->place.pb, marks, s->err);
 
-	if (!ret)
-		printf("commits=%" PRIu64 "\ntrees=%" PRIu64 "\nblobs=%" PRIu64
-		       "\ntags=%" PRIu64 "\n",
-		       counts[BITMAP_COMMITS], counts[BITMAP_TREES],
-		       counts[BITMAP_BLOBS], counts[BITMAP_TAGS]);
-	return ret;
+	pack_bitmap_count(counts, s->place.pb, marks);
+	printf("commits=%" PRIu64 "\ntrees=%" PRIu64 "\nblobs=%" PRIu64
+	       "\ntags=%" PRIu64 "\n",
+	       counts[BITMAP_COMMITS], counts[BITMAP_TREES],
+	       counts[BITMAP_BLOBS], counts[BITMAP_TAGS]);
 }
 
 /*
@@ -132,7 +130,7 @@ static int print_marks(struct show *s, uint32_t row)
 		ret = bitmap_file_or(&marks.packed, &pb->file, row, &scratch,
 				     s->err);
 	if (!ret && s->count)
-		ret = print_counts(s, &marks);
+		print_counts(s, &marks);
 	else if (!ret && s->objects)
 		ret = pack_bitmap_each(pb, &marks, print_object, s, s->err);
 	else if (!ret)

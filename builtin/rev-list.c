@@ -213,14 +213,13 @@ static int list_found(struct rev_list_run *r, const struct pack_bitmap *pb,
 		      const struct pack_bitmap_result *result)
 {
 	uint64_t counts[BITMAP_TYPE_NR];
-	int ret;
 
 	if (!r->o.count || r->o.disk_usage)
 		return pack_bitmap_each(pb, result, show_found, r, r->err);
-	ret = pack_bitmap_count(counts, pb, result, r->err);
-	for (int i = 0; !ret && i < (r->o.objects ? BITMAP_TYPE_NR : 1); i++)
+	pack_bitmap_count(counts, pb, result);
+	for (int i = 0; i < (r->o.objects ? BITMAP_TYPE_NR : 1); i++)
 		r->shown += counts[i];
-	return ret;
+	return 0;
 }
 
 /*

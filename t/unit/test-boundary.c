@@ -141,8 +141,7 @@ static void commits_only(void **state)
 						   &wants, &haves, &query,
 						   NULL),
 				 0);
-		assert_int_equal(pack_bitmap_count(counts, b.pb, &result, NULL),
-				 0);
+		pack_bitmap_count(counts, b.pb, &result);
 		for (uint32_t i = 0; i < r.nr; i++)
 			due += r.objects[i].type == OBJ_COMMIT && b.want[i] &&
 			       !b.had[i];
@@ -204,7 +203,7 @@ static void few_undecided(void **state)
 	randrepo_store(&r);
 	bitmaprepo_open(&b, &r);
 	ask_for(&b, &result, want, have);
-	assert_int_equal(pack_bitmap_count(counts, b.pb, &result, NULL), 0);
+	pack_bitmap_count(counts, b.pb, &result);
 	assert_int_equal(counts[BITMAP_COMMITS], 1);
 	assert_int_equal(counts[BITMAP_TREES], 0);
 	assert_int_equal(counts[BITMAP_BLOBS], 0);

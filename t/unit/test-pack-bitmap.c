@@ -282,7 +282,7 @@ static int count_new(struct counting *c, struct pack_bitmap *pb, struct walk *w,
 		ret = pack_bitmap_query(&result, pb, w, &wants, &haves, NULL,
 					err);
 	if (!ret)
-		ret = pack_bitmap_count(c->counts, pb, &result, err);
+		pack_bitmap_count(c->counts, pb, &result);
 	pack_bitmap_result_release(&result);
 	walk_tips_release(&wants);
 	walk_tips_release(&haves);
