@@ -230,4 +230,36 @@ int config_path(char **path, const char *value, const char *dir);
 int config_edit(struct buf *text, const char *section, const char *name,
 		const char *value);
 
+/*
+ * Called for each variable of a configuration file, in order. `value` is NULL
+ * for a variable without "=". A negative result ends the parse. ERR_INVALID
+ * means that the variable is invalid; the parser then adds line and file to the
+ * message.
+ */
+typedef int config_var_fn(void *ctx, const char *key, const char *value,
+			  struct error *err);
+
+/*
+ * Parses the text of a configuration file, and calls `fn` for each variable.
+ * `name` is for messages (NULL: none). Returns 0, ERR_CORRUPT if a line is
+ * malformed, ERR_NOMEM, or the result of `fn`.
+ */
+int config_parse_text(const char *text, size_t len, const char *name,
+		      config_var_fn *fn, void *ctx, struct error *err);
+
+/*
+ * Adds the variables of the file `path`, without includes. The entries have the
+ * local scope. Returns 0, ERR_MISSING if there is no file, ERR_IO, ERR_CORRUPT
+ * if a line is malformed, or ERR_NOMEM.
+ */
+int config_load_plain(struct config *config, const char *path,
+		      struct error *err);
+
+/*
+ * Reads a boolean environment variable; `dflt` applies if it is not set.
+ * Returns 1 if the value is true, 0 if it is false, or ERR_INVALID with a
+ * message.
+ */
+int config_env_bool(const char *name, bool dflt, struct error *err);
+
 #endif

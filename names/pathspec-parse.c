@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "config/config-internal.h"
+#include "config/config.h"
 #include "names/pathspec.h"
 
 /* The magic of a pattern. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "config/config-internal.h"
+#include "config/config.h"
 #include "odb/fsck-blob.h"
 
 /* ---- .gitmodules */

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "config/config-internal.h"
+#include "config/config.h"
 #include "repo/repo-internal.h"
 #include "sys/io.h"
 

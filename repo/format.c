@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "config/config-internal.h"
+#include "config/config.h"
 #include "repo/repo-internal.h"
 
 #define VERSION_MAX 1

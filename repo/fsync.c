@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "config/config-internal.h"
+#include "config/config.h"
 #include "repo/repo.h"
 
 #define OBJECTS (REPO_FSYNC_LOOSE_OBJECT | REPO_FSYNC_PACK)
