@@ -5,8 +5,12 @@
  * needs a process of its own: it runs hooks, changes the working directory and
  * unpacks data that a client sent.
  *
- * The child reads the whole request before it writes its answer, except for a
- * short error. So the thread first copies the request, then the answer.
+ * The child usually reads the whole request before it writes its answer. So the
+ * thread first copies the request, then the answer. But a child may also answer
+ * without reading the rest of the request: if the rest is not needed, or after
+ * an error. So the thread keeps what the child writes meanwhile, up to
+ * EARLY_MAX bytes. If the child writes more, the thread drops the rest of the
+ * request, and copies the answer.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +26,7 @@
 #include "sys/spawn.h"
 
 #define PIECE 16384
+#define EARLY_MAX 65536
 #define VARIABLES_MAX 20
 
 bool daemon_needs_child(const struct daemon_request *request)
@@ -163,26 +168,41 @@ static int start(struct sys_child *child, const struct daemon_request *q,
 	return ret;
 }
 
+/* The child, and what it writes before it gets the end of the request. */
+struct early {
+	struct sys_child *child;
+	struct buf *answer;
+};
+
+static int keep_early(void *ctx, const char *bytes, size_t len,
+		      struct error *err)
+{
+	const struct early *early = ctx;
+
+	if (early->answer->len > EARLY_MAX)
+		sys_spawn_close_in(early->child);
+	return buf_append(early->answer, bytes, len) < 0 ? error_nomem(err) : 0;
+}
+
 /*
- * Copy the request to the child. Returns 0, or ERR_PEER if the client ends the
- * connection too early.
+ * Copy the request to the child, until the child does not read further bytes.
+ * Appends what the child writes meanwhile to *answer. Returns 0, or ERR_PEER if
+ * the client ends the connection too early, or another negative error code.
  */
 static int feed(struct sys_child *child, struct daemon_request *q,
-		struct error *err)
+		struct buf *answer, struct error *err)
 {
+	struct early early = {child, answer};
 	char bytes[PIECE];
-	ssize_t n;
+	ssize_t n = 0;
+	int ret = 0;
 
-	while ((n = q->io.read(q, bytes, sizeof(bytes), err)) > 0)
-		/*
-		 * A failed write is no error here: if the child does not read
-		 * the rest of the request, it has already answered.
-		 */
-		if (sys_write_all(child->in, bytes, (size_t)n, "http-backend",
-				  NULL) < 0)
-			break;
+	while (!ret && child->in >= 0 &&
+	       (n = q->io.read(q, bytes, sizeof(bytes), err)) > 0)
+		ret = sys_spawn_put(child, bytes, (size_t)n, keep_early, &early,
+				    err);
 	sys_spawn_close_in(child);
-	return n < 0 ? (int)n : 0;
+	return n < 0 ? (int)n : ret;
 }
 
 /*
@@ -211,6 +231,18 @@ static int take_line(struct http_reply *reply, char **p, struct error *err)
 	return http_reply_header(reply, line, value, err) < 0 ? ERR_NOMEM : 1;
 }
 
+/*
+ * Reads bytes of the child's answer. Returns their number, 0 at the end of the
+ * answer, or a negative error code.
+ */
+static ssize_t read_answer(const struct sys_child *child, void *bytes,
+			   size_t len, struct error *err)
+{
+	return child->out < 0 ? 0
+			      : sys_read_some(child->out, bytes, len,
+					      "http-backend", err);
+}
+
 /* Read the child's headers into *head. Returns 0 or a negative error code. */
 static int read_head(const struct sys_child *child, struct buf *head,
 		     struct error *err)
@@ -220,8 +252,7 @@ static int read_head(const struct sys_child *child, struct buf *head,
 
 		if (head->len > DAEMON_HEAD_MAX || buf_reserve(head, PIECE) < 0)
 			return error_nomem(err);
-		n = sys_read_some(child->out, head->data + head->len, PIECE,
-				  "http-backend", err);
+		n = read_answer(child, head->data + head->len, PIECE, err);
 		if (n <= 0)
 			return n < 0 ? (int)n
 				     : error_set(err, ERR_IO,
@@ -251,8 +282,7 @@ static int relay(const struct sys_child *child, struct http_reply *reply,
 	n = head->data + head->len - p;
 	if (n)
 		ret = http_reply_put(reply, p, (size_t)n, err);
-	while (!ret && (n = sys_read_some(child->out, bytes, sizeof(bytes),
-					  "http-backend", err)) > 0)
+	while (!ret && (n = read_answer(child, bytes, sizeof(bytes), err)) > 0)
 		ret = http_reply_put(reply, bytes, (size_t)n, err);
 	return ret < 0 ? ret : (int)n;
 }
@@ -271,7 +301,7 @@ int daemon_run_child(struct daemon_request *request, bool *is_kept,
 	reply.keep_alive = request->http.keep_alive;
 	ret = start(&child, request, err);
 	if (!ret) {
-		ret = feed(&child, request, err);
+		ret = feed(&child, request, &head, err);
 		if (!ret)
 			ret = relay(&child, &reply, &head, err);
 		status = sys_spawn_wait(&child, ret < 0 ? NULL : err);

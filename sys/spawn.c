@@ -303,7 +303,7 @@ out:
 
 /*
  * Writes as many bytes of the child's input as the pipe takes without waiting.
- * Returns 0 or ERR_IO.
+ * Closes child->in if the child has closed its input. Returns 0 or ERR_IO.
  */
 static int feed(struct sys_child *child, const char **p, size_t *left,
 		struct error *err)
@@ -322,12 +322,12 @@ static int feed(struct sys_child *child, const char **p, size_t *left,
 		return 0;
 	if (n < 0 && errno != EPIPE)
 		return error_set_errno(err, "cannot write to a child");
-	if (n >= 0) {
+	if (n < 0) {
+		sys_spawn_close_in(child);
+	} else {
 		*p += n;
 		*left -= (size_t)n;
 	}
-	if (n < 0 || !*left)
-		sys_spawn_close_in(child);
 	return 0;
 }
 
@@ -352,6 +352,17 @@ static int listen_to(int *fd, sys_talk_fn *take, void *ctx, struct error *err)
 	return 0;
 }
 
+/*
+ * Makes writes to the child's input return at once if the pipe is full. Returns
+ * 0 or ERR_IO.
+ */
+static int unblock_input(const struct sys_child *child, struct error *err)
+{
+	if (child->in >= 0 && fcntl(child->in, F_SETFL, O_NONBLOCK) < 0)
+		return error_set_errno(err, "cannot prepare a pipe");
+	return 0;
+}
+
 int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 		   struct error *err)
 {
@@ -361,8 +372,7 @@ int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 	int no_fd = -1, *heard = talk->errors ? &child->err : &no_fd;
 	int ret = 0;
 
-	if (child->in >= 0 && fcntl(child->in, F_SETFL, O_NONBLOCK) < 0)
-		return error_set_errno(err, "cannot prepare a pipe");
+	ret = unblock_input(child, err);
 	while (!ret && (child->in >= 0 || child->out >= 0 || *heard >= 0)) {
 		struct pollfd fds[3] = {
 			{child->in, POLLOUT, 0},
@@ -377,11 +387,35 @@ int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 			ret = talk->output(talk->ctx, "", 0, err);
 		if (nr > 0 && fds[0].revents)
 			ret = feed(child, &p, &left, err);
+		if (!left)
+			sys_spawn_close_in(child);
 		if (!ret && nr > 0 && fds[2].revents)
 			ret = listen_to(heard, talk->errors, talk->ctx, err);
 		if (!ret && nr > 0 && fds[1].revents)
 			ret = listen_to(&child->out, talk->output, talk->ctx,
 					err);
+	}
+	return ret;
+}
+
+int sys_spawn_put(struct sys_child *child, const void *bytes, size_t len,
+		  sys_talk_fn *output, void *ctx, struct error *err)
+{
+	const char *p = bytes;
+	int ret = unblock_input(child, err);
+
+	while (!ret && len && child->in >= 0) {
+		struct pollfd fds[2] = {
+			{child->in, POLLOUT, 0},
+			{child->out, POLLIN, 0},
+		};
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return error_set_errno(err, "cannot wait for a child");
+		if (fds[1].revents)
+			ret = listen_to(&child->out, output, ctx, err);
+		if (!ret && fds[0].revents && child->in >= 0)
+			ret = feed(child, &p, &len, err);
 	}
 	return ret;
 }

@@ -164,6 +164,20 @@ int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 		   struct error *err);
 
 /*
+ * Writes bytes to the child's input, and waits until the pipe has taken them
+ * all. Meanwhile passes what the child writes to its standard output to
+ * `output`. So a child that writes much before it reads its input cannot block
+ * this process for ever. Closes child->in if the child has closed its input,
+ * and child->out (sets it to -1) at the end of the child's output. The callback
+ * may end the input with sys_spawn_close_in(). Once child->in is closed, the
+ * rest of the bytes is dropped, and this is not an error.
+ *
+ * Returns 0, ERR_IO, or the negative result of `output`.
+ */
+int sys_spawn_put(struct sys_child *child, const void *bytes, size_t len,
+		  sys_talk_fn *output, void *ctx, struct error *err);
+
+/*
  * Closes the write end of the child's standard input, so that the child reads
  * the end of its input.
  */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 test_description='gitreachd: clients that stall with many connections do not keep all
-threads from other clients'
+threads from other clients, and a push with bytes behind it keeps no thread'
 . "$(dirname "$0")/lib.sh"
 . "$GITREACH_SRC/t/lib-gitreachd.sh"
 
@@ -104,6 +104,43 @@ test_expect_success 'stalled clients with one connection have kept it' '
 	exec 5>&- &&
 	wait $stalled &&
 	grep "open True True" begun &&
+	stop_daemon
+'
+
+# excess.py <port> <id>: delete the branch "gone" with a request that has two million
+# bytes more than needed, and print the answer.
+cat >excess.py <<'EOF'
+import socket, sys
+line = b"%s %s refs/heads/gone\0report-status delete-refs side-band-64k" % (
+	sys.argv[2].encode(), b"0" * 40)
+body = b"%04x%s0000" % (len(line) + 4, line) + b"x" * 2000000
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=30)
+s.sendall(b"POST /hooked.git/git-receive-pack HTTP/1.1\r\nHost: x\r\n"
+	b"Content-Type: application/x-git-receive-pack-request\r\n"
+	b"Connection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+while True:
+	got = s.recv(65536)
+	if not got:
+		break
+	sys.stdout.buffer.write(got)
+EOF
+
+# The hook fills the pipe of its output while the server has not written the whole
+# request.
+test_expect_success 'a hook that writes much, while a part of the request is unread' '
+	stock clone -q --bare work srv/hooked.git &&
+	stock -C srv/hooked.git config http.receivepack true &&
+	stock -C srv/hooked.git branch gone HEAD &&
+	cat >srv/hooked.git/hooks/pre-receive <<-\EOF &&
+	#!/bin/sh
+	head -c 400000 /dev/zero | tr "\0" y >&2
+	EOF
+	chmod +x srv/hooked.git/hooks/pre-receive &&
+	start_daemon --export-all --workers=1 --threads=2 --listen=http://127.0.0.1:0 &&
+	python3 excess.py $port $(stock -C work rev-parse HEAD) >answer &&
+	grep -a "ok refs/heads/gone" answer &&
+	test $(tr -cd y <answer | wc -c) -ge 400000 &&
+	test_must_fail stock -C srv/hooked.git rev-parse --verify -q refs/heads/gone &&
 	stop_daemon
 '
 

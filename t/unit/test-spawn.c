@@ -408,6 +408,52 @@ static void test_given_descriptors(void **state)
 	}
 }
 
+/* Counts the bytes that a child writes. */
+static int add_up(void *ctx, const char *bytes, size_t len, struct error *err)
+{
+	size_t *sum = ctx;
+
+	*sum += len;
+	return 0;
+}
+
+/*
+ * A child that writes more than a pipe holds before it reads its input, or that
+ * never reads its input, does not block sys_spawn_put().
+ */
+static void puts_while_the_child_writes(void **state)
+{
+	const unsigned flags = SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT;
+	const size_t len = 1 << 20;
+	char *bytes = mem_calloc(1, len), *argv[4], got[16] = "";
+	struct sys_child child;
+	size_t sum = 0;
+
+	assert_non_null(bytes);
+	sh("head -c 300000 /dev/zero; wc -c", argv);
+	assert_int_equal(sys_spawn(&child, argv, NULL, flags, NULL), 0);
+	assert_int_equal(sys_spawn_put(&child, bytes, len, add_up, &sum, NULL),
+			 0);
+	assert_int_equal(sum, 300000);
+	assert_true(child.in >= 0);
+	sys_spawn_close_in(&child);
+	assert_int_equal(
+		sys_read_some(child.out, got, sizeof(got), "pipe", NULL), 8);
+	assert_string_equal(got, "1048576\n");
+	assert_int_equal(sys_spawn_wait(&child, NULL), 0);
+
+	sum = 0;
+	sh("head -c 300000 /dev/zero; exit 3", argv);
+	assert_int_equal(sys_spawn(&child, argv, NULL, flags, NULL), 0);
+	assert_int_equal(sys_spawn_put(&child, bytes, len, add_up, &sum, NULL),
+			 0);
+	assert_int_equal(child.in, -1);
+	/* At most one pipe of bytes was unread when the child ended. */
+	assert_true(sum >= 300000 - 65536);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 3);
+	free(bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,6 +466,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_run),
 		cmocka_unit_test(talks_and_listens),
 		cmocka_unit_test(hears_both_outputs),
+		cmocka_unit_test(puts_while_the_child_writes),
 		cmocka_unit_test(shell_reads_what_names_no_program),
 		cmocka_unit_test(shell_reads_the_script_in_path),
 		cmocka_unit_test(hands_down_no_ignored_sigpipe),
