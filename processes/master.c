@@ -5,8 +5,9 @@
  * small, so that forking it is cheap.
  *
  *	SIGTERM, SIGINT   workers drain, then the master ends
- *	SIGHUP            new options: new workers serve, the old ones drain
- *	SIGUSR2           a successor starts; when it is ready, as for SIGTERM
+ *	SIGHUP            new options: new workers start; when they are ready,
+ *the old ones drain SIGUSR2           a successor starts; when it is ready, as
+ *for SIGTERM
  *
  * A worker that drains accepts no connections, and ends after its requests.
  */
@@ -62,6 +63,8 @@ struct process {
 	 * serves
 	 */
 	uint64_t kill_ns;
+	/* master.generation when the process was started */
+	unsigned generation;
 };
 
 struct master {
@@ -75,7 +78,13 @@ struct master {
 	uint64_t pause_ns;
 	/* time of the next message to the service manager; 0: none */
 	uint64_t watchdog_ns;
-	bool is_ready; /* all workers serve */
+	/*
+	 * number of reloads so far; the processes of earlier generations have
+	 * older options
+	 */
+	unsigned generation;
+	/* all workers of this generation serve */
+	bool is_ready;
 	bool is_ending;
 	/*
 	 * true: the new master reports to the service manager, so this master
@@ -214,7 +223,8 @@ static int start_worker(struct master *m, enum role role, struct error *err)
 			status_board_give_back(board);
 		return (int)pid;
 	}
-	m->processes[m->process_nr++] = (struct process){pid, board, role, 0};
+	m->processes[m->process_nr++] = (struct process){pid, board, role, 0,
+							 m->generation};
 	return 0;
 }
 
@@ -227,12 +237,22 @@ static bool wants_admin(const struct daemon_options *o)
 	return false;
 }
 
+/*
+ * Returns whether a process has the present options, and has not been told to
+ * end.
+ */
+static bool is_current(const struct master *m, const struct process *p)
+{
+	return !p->kill_ns && p->generation == m->generation;
+}
+
 static size_t serving_nr(const struct master *m, enum role role)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < m->process_nr; i++)
-		nr += !m->processes[i].kill_ns && m->processes[i].role == role;
+		nr += is_current(m, &m->processes[i]) &&
+		      m->processes[i].role == role;
 	return nr;
 }
 
@@ -314,6 +334,42 @@ static void retire(struct master *m)
 {
 	for (size_t i = 0; i < m->process_nr; i++)
 		retire_one(m, &m->processes[i]);
+}
+
+/* Tells the processes with older options to finish their requests and end. */
+static void retire_older(struct master *m)
+{
+	for (size_t i = 0; i < m->process_nr; i++)
+		if (m->processes[i].generation != m->generation)
+			retire_one(m, &m->processes[i]);
+}
+
+/* Returns whether a process with older options serves. */
+static bool has_older(const struct master *m)
+{
+	for (size_t i = 0; i < m->process_nr; i++)
+		if (!m->processes[i].kill_ns &&
+		    m->processes[i].generation != m->generation)
+			return true;
+	return false;
+}
+
+/*
+ * Begins to replace all processes, because the options have changed. Older
+ * processes serve until the new ones are ready, see check_ready(). So the
+ * server goes on serving if new processes cannot be started now. Processes of a
+ * generation that has not become ready are ended at once, if there are older
+ * ones that serve.
+ */
+static void begin_generation(struct master *m)
+{
+	for (size_t i = 0; !m->is_ready && has_older(m) && i < m->process_nr;
+	     i++)
+		if (is_current(m, &m->processes[i]))
+			retire_one(m, &m->processes[i]);
+	m->generation++;
+	m->is_ready = false;
+	m->pause_ns = 0;
 }
 
 /*
@@ -456,6 +512,12 @@ static void note_successor_end(struct master *m, pid_t pid, int status)
 	end(m);
 }
 
+/* Returns whether a worker has reported that it serves. */
+static bool has_served(const struct process *p)
+{
+	return p->board && status_board_is_ready(p->board);
+}
+
 static void note_end(struct master *m, pid_t pid, int status)
 {
 	size_t i = 0;
@@ -520,18 +582,15 @@ static void reload(struct master *m)
 			DAEMON_ERROR
 			"reload failed, the old configuration stays in use: %s",
 			err.msg);
-	} else {
-		/* program->reload() has made the old options invalid. */
-		m->options = options;
-		admission_configure(m->shared.admission, &options->admission);
-		raise_descriptors(m);
-		retire(m);
-		m->pause_ns = 0;
-		snprintf(line, sizeof(line), "reloaded: %u workers",
-			 options->worker_nr);
+		put_log(m, line);
+		tell_manager(m, "READY=1");
+		return;
 	}
-	put_log(m, line);
-	tell_manager(m, "READY=1");
+	/* program->reload() has made the old options invalid. */
+	m->options = options;
+	admission_configure(m->shared.admission, &options->admission);
+	raise_descriptors(m);
+	begin_generation(m);
 }
 
 static void upgrade(struct master *m)
@@ -570,7 +629,8 @@ static void hear_successor(struct master *m)
 }
 
 /*
- * If all workers serve, reports this to the service manager and the old master.
+ * If all workers with the present options serve, tells those with older options
+ * to end, and reports this to the service manager and the old master.
  */
 static void check_ready(struct master *m)
 {
@@ -580,12 +640,14 @@ static void check_ready(struct master *m)
 	if (m->is_ready || serving_nr(m, ROLE_WORKER) < m->options->worker_nr)
 		return;
 	for (size_t i = 0; i < m->process_nr; i++)
-		if (m->processes[i].board &&
-		    !status_board_is_ready(m->processes[i].board))
+		if (is_current(m, &m->processes[i]) &&
+		    m->processes[i].role != ROLE_RELAY &&
+		    !has_served(&m->processes[i]))
 			return;
 	m->is_ready = true;
-	snprintf(line, sizeof(line), "started: %u workers",
-		 m->options->worker_nr);
+	retire_older(m);
+	snprintf(line, sizeof(line), "%s: %u workers",
+		 m->generation ? "reloaded" : "started", m->options->worker_nr);
 	put_log(m, line);
 	m->program->ready(m->program->ctx);
 	tell_manager(m, "READY=1");

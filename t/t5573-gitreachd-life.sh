@@ -127,6 +127,43 @@ test_expect_success 'no request fails while the server reloads' '
 	stop
 '
 
+# limit <bytes>: limit the address space of the server process, and of workers that it
+# will start.
+limit () {
+	python3 -c "
+import resource, sys
+resource.prlimit($server, resource.RLIMIT_AS, (int(sys.argv[1]), -1))
+" $1
+}
+
+# With 20 MB, the master can read the configuration, but a worker cannot start threads.
+test_expect_success PLAIN 'if new workers cannot start, the old ones serve' '
+	conf "listen = http://127.0.0.1:0" &&
+	start &&
+	workers=$(ps -o pid= --ppid $server | sort) &&
+	limit $(($(ps -o vsz= -p $server) * 1024 + 20000000)) &&
+	for i in 1 2
+	do
+		: >log &&
+		kill -HUP $server &&
+		wait_until grep "worker [0-9]*: exit code" log || return
+	done &&
+	timeout 10 "$STOCK_GIT" ls-remote $url/r.git &&
+	! grep reloaded log &&
+	for pid in $workers
+	do
+		kill -0 $pid || return
+	done &&
+	limit -1 &&
+	log_has "reloaded: 2 workers" &&
+	wait_until eval "test \"\$(ps -o pid= --ppid $server | wc -l)\" = 2" &&
+	ps -o pid= --ppid $server | sort >now &&
+	printf "%s\n" $workers | sort | comm -12 - now >kept &&
+	test_must_be_empty kept &&
+	stock ls-remote $url/r.git &&
+	stop
+'
+
 test_expect_success 'a request that runs during a reload is finished' '
 	conf "listen = http://127.0.0.1:0" "workers = 1" &&
 	start &&
