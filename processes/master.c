@@ -539,10 +539,11 @@ static void note_end(struct master *m, pid_t pid, int status)
 	if (status > 128 && status != 128 + SIGKILL && m->processes[i].board)
 		status_board_each(m->processes[i].board, note_crash, m);
 	/*
-	 * If a worker ends immediately after its start, wait before it is
-	 * started again, to save CPU time.
+	 * If a worker ends by itself, or crashes before it is ready, wait
+	 * before it is started again, to save CPU time.
 	 */
-	if (!m->processes[i].kill_ns && status < 128)
+	if (!m->processes[i].kill_ns &&
+	    (status < 128 || !has_served(&m->processes[i])))
 		m->pause_ns = sys_clock_ns() + SECOND_NS / 2;
 	forget(m, i);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -129,10 +130,66 @@ static void test_one_server(void **state)
 	sys_close(ready[1]);
 }
 
+/*
+ * The log of the server in the next test. A worker that writes a line crashes.
+ * The master counts the crashes: it writes a byte into the pipe.
+ */
+struct crash_log {
+	pid_t master;
+	int pipe;
+};
+
+static void crash_or_count(void *ctx, const char *line)
+{
+	const struct crash_log *log = ctx;
+
+	if (getpid() != log->master)
+		kill(getpid(), SIGKILL);
+	if (strstr(line, "killed by signal"))
+		sys_write_all(log->pipe, "k", 1, "pipe", NULL);
+}
+
+/*
+ * A worker that crashes before it serves is not started again at once: a master
+ * that did so would need a whole processor. Each worker warns about its
+ * directory of plans when it starts, so it crashes.
+ */
+static void test_crashes_at_start(void **state)
+{
+	const struct timespec time = {.tv_sec = 1, .tv_nsec = 200000000};
+	char bytes[64];
+	int out[2], status;
+	pid_t pid;
+
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	if (!pid) {
+		const struct daemon_program program = {.reload = no_reload};
+		struct crash_log log = {getpid(), out[1]};
+		const struct daemon_options o = {
+			.base_path = "/nonexistent",
+			.plan_directory = "/nonexistent/plans",
+			.worker_nr = 1,
+			.thread_nr = 1,
+			.log = crash_or_count,
+			.log_ctx = &log,
+		};
+
+		_exit(master_run(&o, &program, NULL) < 0 ? 1 : 0);
+	}
+	sys_close(out[1]);
+	nanosleep(&time, NULL);
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_in_range(read(out[0], bytes, sizeof(bytes)), 1, 4);
+	sys_close(out[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_server),
+		cmocka_unit_test(test_crashes_at_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
