@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "builtin/gitreachd-parts.h"
 #include "config/config.h"
+#include "sys/append-line.h"
 #include "sys/io.h"
 #include "sys/process.h"
 #include "sys/spawn.h"
@@ -64,7 +65,7 @@ void gitreachd_log(void *ctx, const char *line)
 		len = (int)sizeof(text) - 1;
 		text[len - 1] = '\n';
 	}
-	sys_write_all(STDERR_FILENO, text, (size_t)len, "log", NULL);
+	sys_append_line(STDERR_FILENO, text, (size_t)len);
 }
 
 /* ---- the environment */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "sys/append-line.h"
 #include "sys/io.h"
 #include "sys/trace.h"
 
@@ -167,16 +168,8 @@ int trace_file_open(struct trace_file *f, const char *value,
 void trace_file_append(const struct trace_file *f, const void *bytes,
 		       size_t len)
 {
-	sigset_t before;
-	ssize_t n;
-
-	if (f->fd < 0)
-		return;
-	sys_sigpipe_block(&before);
-	do
-		n = write(f->fd, bytes, len);
-	while (n < 0 && errno == EINTR);
-	sys_sigpipe_restore(&before);
+	if (f->fd >= 0)
+		sys_append_line(f->fd, bytes, len);
 }
 
 void trace_file_close(struct trace_file *f)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Appends whole lines to a log, even if the disk is full. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sys/append-line.h"
+#include "sys/io.h"
+
+/*
+ * Replaces the `len` (> 0) bytes of a file that end at `end` by blanks and LF,
+ * if they are equal to `part`. If they differ, another thread has written to
+ * the same descriptor meanwhile, and the place of `part` is unknown.
+ */
+static void blank_out(int fd, const char *part, size_t len, off_t end)
+{
+	char *found = malloc(len);
+	off_t at = end - (off_t)len;
+
+	if (found && pread(fd, found, len, at) == (ssize_t)len &&
+	    !memcmp(found, part, len)) {
+		memset(found, ' ', len);
+		found[len - 1] = '\n';
+		while (pwrite(fd, found, len, at) < 0 && errno == EINTR)
+			;
+	}
+	free(found);
+}
+
+/*
+ * Replaces a part of a line that was just written by a line of blanks. The part
+ * is overwritten in its place: this needs no space on the disk, and keeps lines
+ * that other processes have appended after the part. A descriptor that is open
+ * for appending cannot write at a given place, so the file is opened once more.
+ */
+static void remove_part(int fd, const char *part, size_t len)
+{
+	off_t end = lseek(fd, 0, SEEK_CUR);
+	char name[32];
+	int again;
+
+	if (end < (off_t)len)
+		return;
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	again = open(name, O_RDWR | O_CLOEXEC);
+	if (again < 0)
+		return;
+	blank_out(again, part, len, end);
+	close(again);
+}
+
+void sys_append_line(int fd, const char *line, size_t len)
+{
+	sigset_t before;
+	ssize_t n;
+
+	sys_sigpipe_block(&before);
+	do
+		n = write(fd, line, len);
+	while (n < 0 && errno == EINTR);
+	if (n > 0 && (size_t)n < len)
+		remove_part(fd, line, (size_t)n);
+	sys_sigpipe_restore(&before);
+}
