@@ -44,6 +44,8 @@ struct htpasswd {
 	/* under `lock` */
 	struct table table;
 	struct sys_witness witness;
+	/* the file could not be read, and this was reported */
+	bool is_unread;
 	struct proof proofs[PROOFS];
 };
 
@@ -122,22 +124,31 @@ static int parse(struct table *t, const char *path, struct error *err)
 	return 0;
 }
 
-/* Read the file. After an error, the old table stays. */
+/*
+ * Read the file. After an error, the old table stays. An error is reported only
+ * once.
+ */
 static int load(struct htpasswd *h, struct error *err)
 {
 	struct table table = {.text = BUF_INIT};
 	struct sys_witness witness;
+	bool was_unread = h->is_unread;
 	int ret;
 
 	sys_witness_init(&witness);
-	ret = sys_read_any(&table.text, h->path, err);
+	ret = sys_read_any(&table.text, h->path, was_unread ? NULL : err);
 	sys_witness_add(&witness, h->path, SYS_WITNESS_CONTENT);
 	if (!ret)
 		ret = parse(&table, h->path, err);
 	/*
-	 * Keep the new witness (the attributes of the file that was read) after
-	 * an error, too. So the error is reported only once.
+	 * If the content of the file is wrong or the file is missing, the file
+	 * need not be read again before it changes. After another error, for
+	 * example because the process has no free descriptor, the file may be
+	 * right. So the next check reads the file again, and a user that was
+	 * removed from the file does not stay a user.
 	 */
+	h->is_unread = ret < 0 && ret != ERR_INVALID && ret != ERR_MISSING;
+	witness.is_void |= h->is_unread;
 	sys_witness_release(&h->witness);
 	h->witness = witness;
 	if (ret < 0) {

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -149,6 +150,35 @@ static void test_change(void **state)
 	assert_int_equal(check(s, "dave", "right"), 0);
 }
 
+/*
+ * While the process has no free descriptor, a changed file cannot be read, and
+ * the old users stay. As soon as there is a descriptor, the file is read.
+ */
+static void test_no_descriptor(void **state)
+{
+	struct state *s = *state;
+	struct error warning = ERROR_INIT;
+	struct rlimit before, none;
+
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
+	put(s->path, "carol:" RIGHT "\n");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){0, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
+	assert_int_equal(warning.code, ERR_IO);
+	warning.code = 0;
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
+	assert_int_equal(warning.code, 0);
+	/* After this time, the attributes of the file prove its content. */
+	nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 0);
+	assert_int_equal(htpasswd_check(s->h, "carol", "right", &warning), 1);
+	assert_int_equal(warning.code, 0);
+}
+
 static void test_wrong(void **state)
 {
 	static const char *const wrong[] = {
@@ -173,10 +203,8 @@ static void test_wrong(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_check),
-		TEST(test_memory),
-		TEST(test_change),
-		TEST(test_wrong),
+		TEST(test_check),         TEST(test_memory), TEST(test_change),
+		TEST(test_no_descriptor), TEST(test_wrong),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
