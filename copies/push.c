@@ -430,13 +430,13 @@ struct publishing {
 	struct stored_push *push;
 	struct ref_transaction *tx;
 	/*
-	 * The refs of the change. The array and all its strings are owned.
-	 * refs[i] was made from the update updates[i] of the transaction.
+	 * The refs of the change, sorted by name. The array and all its strings
+	 * are owned. refs[i] was made from the update updates[i] of the
+	 * transaction.
 	 */
 	struct generation_ref_change *refs;
 	struct ref_update **updates;
 	size_t nr, alloc, updates_alloc;
-	struct stored_finder_refs finder;
 	struct error *err;
 };
 
@@ -564,10 +564,8 @@ static struct generation_change make_ref_change(struct publishing *p)
 
 	change.refs = p->refs;
 	change.ref_nr = p->nr;
-	p->finder = (struct stored_finder_refs){&p->push->finder, p->refs,
-						p->nr, NULL};
 	change.find_ref = stored_finder_find;
-	change.find_ctx = &p->finder;
+	change.find_ctx = &p->push->finder;
 	return change;
 }
 

@@ -355,11 +355,8 @@ int relay_commit(struct relay_commits *commits, struct relay_repository **used,
 	if (!ret && !*used)
 		ret = error_nomem(err);
 	if (!ret) {
-		struct stored_finder_refs refs = {
-			&(*used)->finder, p.change.refs, p.change.ref_nr, NULL};
-
 		p.change.find_ref = stored_finder_find;
-		p.change.find_ctx = &refs;
+		p.change.find_ctx = &(*used)->finder;
 		result = generation_group_session((*used)->group, &p.change,
 						  &p.session, &why);
 		if (relay_message_add_result(answer, result,

@@ -211,8 +211,7 @@ struct generation_upload {
 
 /*
  * A ref that a change sets. Everything is borrowed. If `before` and `after` are
- * equal, the ref is only checked. A change names no ref twice, and does not set
- * both "a" and "a/b".
+ * equal, the ref is only checked. A change does not set both "a" and "a/b".
  */
 struct generation_ref_change {
 	const char *ref;
@@ -251,6 +250,7 @@ struct generation_change {
 	 */
 	const struct generation_file *drops;
 	size_t drop_nr;
+	/* sorted by ref (strcmp), without two equal refs */
 	const struct generation_ref_change *refs;
 	size_t ref_nr;
 	/*
@@ -269,17 +269,18 @@ struct generation_change {
 	/*
 	 * Finds the value of a ref in the tables of a generation. It is called
 	 * only if the generation has tables, and if its record lists no update
-	 * of this ref. Sets *value to the value, or to an empty string if there
-	 * is no such ref.
+	 * of this ref. `change` is this struct generation_change. Sets *value
+	 * to the value, or to an empty string if there is no such ref.
 	 *
 	 * Returns 1 if the tables have a ref that cannot exist together with
 	 * `ref` ("<ref>/..." or a parent of `ref`), 0 if not, or a negative
 	 * error code. Two kinds of refs in the tables are ignored: refs that
-	 * this change (struct generation_change) deletes, and refs with an
+	 * `change` deletes (generation_change_deletes()), and refs with an
 	 * update in the generation, which the caller checks itself.
 	 */
 	int (*find_ref)(void *ctx, struct buf *value,
-			const struct generation *g, const char *ref,
+			const struct generation *g,
+			const struct generation_change *change, const char *ref,
 			struct error *err);
 	void *find_ctx;
 	/*
@@ -429,6 +430,10 @@ int generation_session_commit(struct generation *base,
 int generation_change_check_ref(const struct generation *g,
 				const struct generation_change *change,
 				size_t nr, struct error *err);
+
+/* Returns whether a change deletes a ref. Takes logarithmic time. */
+bool generation_change_deletes(const struct generation_change *change,
+			       const char *ref);
 
 /*
  * Finds out whether some process has made a record that names the files of this

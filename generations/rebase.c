@@ -30,9 +30,10 @@ static int check_refs(struct generation *scratch,
 	for (size_t i = 0; !ret && i < change->ref_nr; i++) {
 		const struct generation_ref_change *r = &change->refs[i];
 
-		if (generation_find_update(scratch, r->ref))
+		if (i && strcmp(r[-1].ref, r->ref) >= 0)
 			return error_set(err, ERR_INVALID,
-					 "a change sets ref '%.200s' twice",
+					 "a change sets ref '%.200s' twice, or "
+					 "its refs are not sorted",
 					 r->ref);
 		ret = generation_set_ref(scratch, 1, r->ref, r->after, err);
 	}
@@ -210,6 +211,24 @@ static int check_next_files(const struct generation *next,
 	return 0;
 }
 
+static int cmp_ref(const void *key, const void *item)
+{
+	const struct generation_ref_change *r = item;
+
+	return strcmp(key, r->ref);
+}
+
+bool generation_change_deletes(const struct generation_change *change,
+			       const char *ref)
+{
+	const struct generation_ref_change *found = NULL;
+
+	if (change->ref_nr)
+		found = bsearch(ref, change->refs, change->ref_nr,
+				sizeof(*found), cmp_ref);
+	return found && !found->after;
+}
+
 /*
  * Returns whether the ref of an update exists after the change: the update does
  * not delete the ref, and the change does not delete it, either.
@@ -217,13 +236,7 @@ static int check_next_files(const struct generation *next,
 static bool is_live(const struct generation_update *u,
 		    const struct generation_change *change)
 {
-	if (!u || !u->value)
-		return false;
-	for (size_t i = 0; i < change->ref_nr; i++)
-		if (!change->refs[i].after &&
-		    !strcmp(change->refs[i].ref, u->ref))
-			return false;
-	return true;
+	return u && u->value && !generation_change_deletes(change, u->ref);
 }
 
 /*
@@ -286,7 +299,8 @@ static int find_value(struct buf *value, bool *exists,
 		if (!change->find_ref)
 			return error_set(err, ERR_INVALID,
 					 "the tables of refs cannot be read");
-		ret = change->find_ref(change->find_ctx, value, next, ref, err);
+		ret = change->find_ref(change->find_ctx, value, next, change,
+				       ref, err);
 	}
 	*exists = value->len > 0;
 	return ret;
@@ -376,6 +390,7 @@ static int apply_files(struct generation *next,
 static int apply_refs(struct generation *next,
 		      const struct generation_change *change, struct error *err)
 {
+	struct generation changed = {0};
 	int ret = 0;
 
 	for (size_t i = 0; !ret && i < change->ref_nr; i++) {
@@ -384,9 +399,12 @@ static int apply_refs(struct generation *next,
 						  : r->before == r->after;
 
 		if (!same)
-			ret = generation_set_ref(next, next->number, r->ref,
+			ret = generation_set_ref(&changed, next->number, r->ref,
 						 r->after, err);
 	}
+	if (!ret)
+		ret = generation_take_updates(next, &changed, err);
+	generation_release(&changed);
 	return ret;
 }
 

@@ -749,3 +749,31 @@ int generation_set_ref(struct generation *g, uint64_t number, const char *ref,
 	*u = new;
 	return 0;
 }
+
+int generation_take_updates(struct generation *g, struct generation *from,
+			    struct error *err)
+{
+	size_t nr = g->update_nr + from->update_nr, a = 0, b = 0, to = 0;
+	struct generation_update *out = mem_alloc(nr, sizeof(*out));
+
+	if (!out)
+		return error_nomem(err);
+	while (a < g->update_nr || b < from->update_nr) {
+		int cmp = a == g->update_nr      ? 1
+			  : b == from->update_nr ? -1
+						 : strcmp(g->updates[a].ref,
+							  from->updates[b].ref);
+
+		if (!cmp)
+			release_update(&g->updates[a++]);
+		else
+			out[to++] = cmp < 0 ? g->updates[a++]
+					    : from->updates[b++];
+	}
+	free(g->updates);
+	g->updates = out;
+	g->update_nr = to;
+	g->update_alloc = nr;
+	from->update_nr = 0;
+	return 0;
+}

@@ -180,11 +180,21 @@ const struct generation_update *generation_find_update(
 
 /*
  * Adds an update of a ref, made by generation `number`, or replaces the ref's
- * update. A NULL `value` deletes the ref. Returns 0, ERR_INVALID if the name or
- * the value is not allowed, or ERR_NOMEM.
+ * update. A NULL `value` deletes the ref. Moves all updates of refs that sort
+ * after `ref`. So many refs are set in the order of their names, in an empty
+ * generation if necessary (generation_take_updates()). Returns 0, ERR_INVALID
+ * if the name or the value is not allowed, or ERR_NOMEM.
  */
 int generation_set_ref(struct generation *g, uint64_t number, const char *ref,
 		       const char *value, struct error *err);
+
+/*
+ * Moves the updates of *from to *g. If both have an update of a ref, the one of
+ * *from remains. Takes time proportional to the number of all updates. Returns
+ * 0 or ERR_NOMEM. After an error, nothing has changed.
+ */
+int generation_take_updates(struct generation *g, struct generation *from,
+			    struct error *err);
 
 /* ---- hexadecimal, for records and names */
 

@@ -322,7 +322,8 @@ struct ref_effect {
 
 /*
  * Calls `fn` for each ref that a prepared transaction changes or verifies, but
- * not for rejected changes. For a ref that is only verified, the old and the
+ * not for rejected changes. The refs are visited in the order of their names
+ * (strcmp). For a ref that is only verified, the old and the
  * new value are equal. The pointers of the effect are valid during the call.
  * Returns 0, the first value of `fn` that is not 0, or a negative error code.
  */

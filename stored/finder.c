@@ -36,33 +36,35 @@ static int open_tables(struct stored_finder *l, const struct generation *g,
 	return ret;
 }
 
+/* A search for refs that conflict with a new ref. */
+struct search {
+	const struct generation *g;
+	const struct generation_change *change;
+};
+
 /*
  * Returns whether to ignore a ref in the tables: the generation has an update
  * of this ref, or the change deletes it.
  */
 static bool is_ignored(void *ctx, const char *ref)
 {
-	const struct stored_finder_refs *r = ctx;
+	const struct search *s = ctx;
 
-	if (generation_find_update(r->looked_at, ref))
-		return true;
-	for (size_t i = 0; i < r->ref_nr; i++)
-		if (!r->refs[i].after && !strcmp(r->refs[i].ref, ref))
-			return true;
-	return false;
+	return generation_find_update(s->g, ref) ||
+	       generation_change_deletes(s->change, ref);
 }
 
 int stored_finder_find(void *ctx, struct buf *value, const struct generation *g,
-		       const char *ref, struct error *err)
+		       const struct generation_change *change, const char *ref,
+		       struct error *err)
 {
-	struct stored_finder_refs *r = ctx;
-	const struct stored_tables *tables = &r->finder->tables;
-	int ret = open_tables(r->finder, g, err);
+	struct stored_finder *l = ctx;
+	struct search search = {g, change};
+	int ret = open_tables(l, g, err);
 
-	r->looked_at = g;
 	if (!ret)
-		ret = stored_tables_find(tables, value, ref, err);
+		ret = stored_tables_find(&l->tables, value, ref, err);
 	if (ret || value->len)
 		return ret;
-	return stored_tables_collide(tables, ref, is_ignored, r, err);
+	return stored_tables_collide(&l->tables, ref, is_ignored, &search, err);
 }

@@ -25,27 +25,13 @@ struct stored_finder {
 void stored_finder_release(struct stored_finder *finder);
 
 /*
- * The context of stored_finder_find(): the open tables, and the change that
- * needs the values of refs.
- */
-struct stored_finder_refs {
-	struct stored_finder *finder;             /* borrowed */
-	const struct generation_ref_change *refs; /* borrowed */
-	size_t ref_nr;
-	/*
-	 * the generation for which stored_finder_find() was called; set only
-	 * during the call
-	 */
-	const struct generation *looked_at;
-};
-
-/*
  * Finds the value of a ref in the tables of the generation `g`. Called while
  * the record of the next generation is made (a record is the file that lists
  * what a generation has). Works like generation_change.find_ref, with the same
- * arguments and results; `ctx` is a struct stored_finder_refs.
+ * arguments and results; `ctx` is a struct stored_finder.
  */
 int stored_finder_find(void *ctx, struct buf *value, const struct generation *g,
-		       const char *ref, struct error *err);
+		       const struct generation_change *change, const char *ref,
+		       struct error *err);
 
 #endif

@@ -297,7 +297,8 @@ static bool is_table(const struct generation_file *file)
 
 /* Finds the value of the only ref, "main", in the newest table. */
 static int find_ref(void *ctx, struct buf *value, const struct generation *g,
-		    const char *ref, struct error *err)
+		    const struct generation_change *change, const char *ref,
+		    struct error *err)
 {
 	struct world *w = ctx;
 
@@ -315,7 +316,7 @@ static void value_in(struct world *w, char out[TEXT],
 	struct buf value = BUF_INIT;
 
 	if (!u)
-		find_ref(w, &value, g, "main", NULL);
+		find_ref(w, &value, g, NULL, "main", NULL);
 	snprintf(out, TEXT, "%s", u ? u->value : value.data);
 	buf_release(&value);
 }

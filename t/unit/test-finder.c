@@ -22,13 +22,14 @@ struct fixture {
 	char tip[OID_MAX_HEX_LEN + 1];
 };
 
-static void find(struct fixture *f, struct stored_finder_refs *refs,
+static void find(struct fixture *f, const struct generation_change *change,
 		 const char *ref, int expected, const char *value)
 {
 	struct buf got = BUF_INIT;
 
-	assert_int_equal(stored_finder_find(refs, &got, &f->g, ref, NULL),
-			 expected);
+	assert_int_equal(
+		stored_finder_find(&f->finder, &got, &f->g, change, ref, NULL),
+		expected);
 	assert_string_equal(got.data, value);
 	buf_release(&got);
 }
@@ -38,7 +39,7 @@ static void test_find(void **state)
 	const struct generation_ref_change deletes = {"refs/heads/b", "1",
 						      NULL};
 	struct fixture f = {.g = {0}};
-	struct stored_finder_refs refs = {&f.finder, NULL, 0, NULL};
+	struct generation_change change = {.refs = &deletes};
 
 	storedrepo_init(&f.s);
 	netrepo_ref(&f.s.n, "src", "refs/heads/b", &f.s.tip);
@@ -49,23 +50,22 @@ static void test_find(void **state)
 			 0);
 	f.finder.cache = f.cache;
 	f.finder.place = &f.s.place;
-	find(&f, &refs, "refs/heads/b", 0, f.tip);
-	find(&f, &refs, "refs/heads/none", 0, "");
+	find(&f, &change, "refs/heads/b", 0, f.tip);
+	find(&f, &change, "refs/heads/none", 0, "");
 	/* The ref "b" exists, so "b/c" cannot be created. */
-	find(&f, &refs, "refs/heads/b/c", 1, "");
+	find(&f, &change, "refs/heads/b/c", 1, "");
 	/* "b/c" can be created if the same change deletes "b". */
-	refs.refs = &deletes;
-	refs.ref_nr = 1;
-	find(&f, &refs, "refs/heads/b/c", 0, "");
+	change.ref_nr = 1;
+	find(&f, &change, "refs/heads/b/c", 0, "");
 	/*
 	 * "b/c" can also be created if the record lists a later deletion of
 	 * "b", although the tables of refs still have "b".
 	 */
-	refs.ref_nr = 0;
+	change.ref_nr = 0;
 	assert_int_equal(generation_set_ref(&f.g, f.g.number, "refs/heads/b",
 					    NULL, NULL),
 			 0);
-	find(&f, &refs, "refs/heads/b/c", 0, "");
+	find(&f, &change, "refs/heads/b/c", 0, "");
 	stored_finder_release(&f.finder);
 	stored_finder_release(&f.finder);
 	generation_release(&f.g);

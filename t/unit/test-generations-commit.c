@@ -343,8 +343,8 @@ static void test_lost(void **state)
  */
 static void test_prepared_again(void **state)
 {
-	struct generation_ref_change refs[] = {{"other", NULL, "1"},
-					       {"mine", NULL, "1"}};
+	struct generation_ref_change refs[] = {{"mine", NULL, "1"},
+					       {"other", NULL, "1"}};
 	struct generation_upload up = genhost_upload("p.pack", "pack");
 	struct generation_change change = {
 		.uploads = &up,
@@ -367,13 +367,12 @@ static void test_prepared_again(void **state)
 	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
 						   &session, NULL),
 			 GENERATION_REF_CHANGED);
-	assert_int_equal(generation_change_check_ref(&r.base, &change, 0, &err),
+	assert_int_equal(generation_change_check_ref(&r.base, &change, 1, &err),
 			 GENERATION_REF_CHANGED);
 	assert_string_equal(err.msg,
 			    "ref 'other' was changed by another writer");
-	assert_int_equal(generation_change_check_ref(&r.base, &change, 1, NULL),
+	assert_int_equal(generation_change_check_ref(&r.base, &change, 0, NULL),
 			 0);
-	change.refs = &refs[1];
 	change.ref_nr = 1;
 	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
 						   &session, NULL),
@@ -384,7 +383,7 @@ static void test_prepared_again(void **state)
 
 	/* The time limit is for both steps of publishing a change together. */
 	change.upload_nr = 0;
-	refs[1] = (struct generation_ref_change){"mine", "1", "2"};
+	refs[0] = (struct generation_ref_change){"mine", "1", "2"};
 	r.host.now_ns += MINUTE;
 	assert_int_equal(generation_session_commit(&r.base, &r.place, &change,
 						   &session, NULL),

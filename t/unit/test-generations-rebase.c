@@ -44,7 +44,8 @@ static void make_base(struct generation *g)
  * have "t" with the value "1", and "u/v" with the value "2".
  */
 static int find_ref(void *ctx, struct buf *value, const struct generation *g,
-		    const char *ref, struct error *err)
+		    const struct generation_change *change, const char *ref,
+		    struct error *err)
 {
 	assert_int_equal(g->tables > 0, 1);
 	if (!strcmp(ref, "broken"))
@@ -172,8 +173,8 @@ static void test_refs(void **state)
 static void test_replaced_name(void **state)
 {
 	const struct generation_ref_change refs[] = {
-		{"main/x", NULL, "n"},
 		{"main", "m", NULL},
+		{"main/x", NULL, "n"},
 	};
 	struct generation_change change = nothing;
 	struct generation next;
@@ -206,11 +207,11 @@ static void test_all_or_nothing(void **state)
 	generation_release(&next);
 }
 
-static int check_two_refs(const char *a, const char *b, const char *b_after)
+static int check_two_refs(const char *a, const char *a_after, const char *b)
 {
 	const struct generation_ref_change refs[] = {
-		{a, NULL, "1"},
-		{b, b_after ? NULL : "0", b_after},
+		{a, a_after ? NULL : "0", a_after},
+		{b, NULL, "2"},
 	};
 	struct generation_change change = nothing;
 
@@ -225,12 +226,12 @@ static int check_two_refs(const char *a, const char *b, const char *b_after)
  */
 static void test_names_in_one_change(void **state)
 {
-	assert_int_equal(check_two_refs("a", "a/b", "2"), ERR_INVALID);
-	assert_int_equal(check_two_refs("a/b/c", "a", "2"), ERR_INVALID);
-	assert_int_equal(check_two_refs("a/b/c", "a/b", "2"), ERR_INVALID);
-	assert_int_equal(check_two_refs("a/b", "a", NULL), 0);
-	assert_int_equal(check_two_refs("a/b", "a-b", "2"), 0);
-	assert_int_equal(check_two_refs("a/b", "a/c", "2"), 0);
+	assert_int_equal(check_two_refs("a", "1", "a/b"), ERR_INVALID);
+	assert_int_equal(check_two_refs("a", "1", "a/b/c"), ERR_INVALID);
+	assert_int_equal(check_two_refs("a/b", "1", "a/b/c"), ERR_INVALID);
+	assert_int_equal(check_two_refs("a", NULL, "a/b"), 0);
+	assert_int_equal(check_two_refs("a-b", "1", "a/b"), 0);
+	assert_int_equal(check_two_refs("a/b", "1", "a/c"), 0);
 }
 
 static int apply_upload(const char *path, const char *text,
@@ -377,6 +378,7 @@ static void test_check(void **state)
 	change.refs = twice;
 	change.ref_nr = 2;
 	assert_int_equal(rebase_check(&change, NULL), ERR_INVALID);
+	assert_int_equal(check_two_refs("b", "1", "a"), ERR_INVALID);
 	change.ref_nr = 1;
 	assert_int_equal(rebase_check(&change, NULL), 0);
 	change.uploads = ups;

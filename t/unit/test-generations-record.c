@@ -398,6 +398,48 @@ static void test_update_pos(void **state)
 	generation_release(&g);
 }
 
+/*
+ * generation_take_updates() merges two sorted lists of updates. If both have an
+ * update of a ref, the merged list has the newer one.
+ */
+static void test_take_updates(void **state)
+{
+	static const struct generation_update expected[] = {
+		{2, (char *)"a", (char *)"4"}, {1, (char *)"b", (char *)"1"},
+		{2, (char *)"c", NULL},        {2, (char *)"d", (char *)"5"},
+		{1, (char *)"e", (char *)"3"}, {2, (char *)"f", (char *)"6"},
+	};
+	struct generation g = {.number = 1}, newer = {.number = 2};
+
+	assert_int_equal(generation_set_ref(&g, 1, "b", "1", NULL), 0);
+	assert_int_equal(generation_set_ref(&g, 1, "c", "2", NULL), 0);
+	assert_int_equal(generation_set_ref(&g, 1, "e", "3", NULL), 0);
+	assert_int_equal(generation_set_ref(&newer, 2, "a", "4", NULL), 0);
+	assert_int_equal(generation_set_ref(&newer, 2, "c", NULL, NULL), 0);
+	assert_int_equal(generation_set_ref(&newer, 2, "d", "5", NULL), 0);
+	assert_int_equal(generation_set_ref(&newer, 2, "f", "6", NULL), 0);
+	assert_int_equal(generation_take_updates(&g, &newer, NULL), 0);
+	assert_int_equal(newer.update_nr, 0);
+	assert_int_equal(g.update_nr, ARRAY_NR(expected));
+	for (size_t i = 0; i < ARRAY_NR(expected); i++) {
+		assert_int_equal(g.updates[i].number, expected[i].number);
+		assert_string_equal(g.updates[i].ref, expected[i].ref);
+		if (expected[i].value)
+			assert_string_equal(g.updates[i].value,
+					    expected[i].value);
+		else
+			assert_null(g.updates[i].value);
+	}
+	/* Both lists may be empty. */
+	assert_int_equal(generation_take_updates(&g, &newer, NULL), 0);
+	assert_int_equal(g.update_nr, ARRAY_NR(expected));
+	generation_release(&g);
+	assert_int_equal(generation_take_updates(&g, &newer, NULL), 0);
+	assert_int_equal(g.update_nr, 0);
+	generation_release(&g);
+	generation_release(&newer);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +453,7 @@ int main(void)
 		cmocka_unit_test(test_size),
 		cmocka_unit_test(test_hexadecimal),
 		cmocka_unit_test(test_update_pos),
+		cmocka_unit_test(test_take_updates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

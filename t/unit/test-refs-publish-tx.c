@@ -248,7 +248,8 @@ static int only_see(void *ctx, struct ref_transaction *tx, struct error *err)
 
 /*
  * Sets refs/heads/a and refs/heads/b in one transaction. *p determines the
- * result of publishing.
+ * result of publishing. The callback sees the refs in the order of their names,
+ * although b is added first.
  */
 static int set_two(struct place *p, bool keep_going, enum ref_result results[2])
 {
@@ -267,13 +268,13 @@ static int set_two(struct place *p, bool keep_going, enum ref_result results[2])
 	buf_reset(&p->states);
 	assert_int_equal(ref_transaction_new(&tx, &p->t->repo, &options, NULL),
 			 0);
-	change.name = "refs/heads/a";
-	assert_int_equal(ref_transaction_add(tx, &change, NULL), 0);
 	change.name = "refs/heads/b";
+	assert_int_equal(ref_transaction_add(tx, &change, NULL), 0);
+	change.name = "refs/heads/a";
 	assert_int_equal(ref_transaction_add(tx, &change, NULL), 0);
 	ret = ref_transaction_commit(tx, NULL);
 	for (size_t i = 0; i < 2; i++)
-		results[i] = ref_transaction_get(tx, i)->result;
+		results[i] = ref_transaction_get(tx, 1 - i)->result;
 	ref_transaction_free(tx);
 	return ret;
 }
