@@ -195,15 +195,19 @@ int generation_lease_renew(const struct generation_lease *lease,
 int generation_lease_drop(const struct generation_lease *lease,
 			  struct error *err)
 {
-	struct seen seen = {.text = BUF_INIT};
 	struct buf name = BUF_INIT;
-	int ret = generation_lease_name(&name, lease->place->repository, err);
+	/*
+	 * A store cannot delete a file under a condition. So renew the lease
+	 * first: then no other node takes an old lease over before it is
+	 * deleted.
+	 */
+	int ret = generation_lease_renew(lease, err);
 
+	if (ret)
+		return ret == STORE_CONFLICT ? 0 : ret;
+	ret = generation_lease_name(&name, lease->place->repository, err);
 	if (!ret)
-		ret = read_lease(&seen, lease->place, name.data, err);
-	if (!ret && has_token(&seen.text, lease->token))
 		ret = filestore_delete(lease->place->store, name.data, err);
 	buf_release(&name);
-	buf_release(&seen.text);
-	return ret == STORE_ABSENT ? 0 : ret;
+	return ret;
 }

@@ -46,9 +46,9 @@ int generation_lease_renew(const struct generation_lease *lease,
 			   struct error *err);
 
 /*
- * Deletes the lease, unless another holder has taken it over. If the deletion
- * fails, the lease is taken over later because of its age. Returns 0,
- * STORE_AMBIGUOUS, STORE_UNAVAILABLE, or a negative error code.
+ * Renews the lease and then deletes it, unless another holder has taken it
+ * over. If the deletion fails, the lease is taken over later because of its
+ * age. Returns 0, STORE_AMBIGUOUS, STORE_UNAVAILABLE, or a negative error code.
  */
 int generation_lease_drop(const struct generation_lease *lease,
 			  struct error *err);

@@ -115,7 +115,7 @@ test_expect_success MOTO 'imports get over answers that fail' '
 	test_line_count $((nr + 3)) out
 '
 
-# The lease of a repack is read before it is deleted. A try that fails after its time
+# The lease of a repack is read before it is renewed and deleted. A try that fails after its time
 # limit is the only one. The next repack takes the lease over with --force.
 test_expect_success MOTO 'a repack ends although the store is silent at the end' '
 	on $moto_port import --name=lease.git src.git $store &&

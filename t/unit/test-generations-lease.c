@@ -26,7 +26,24 @@ struct node {
 	struct buf holder;
 	/* How the next put or delete ends. All later requests succeed. */
 	enum memstore_fate fate;
+	/*
+	 * Before the next request of this kind, another node tries to take the
+	 * lease, with this result. MEMSTORE_LIST: never.
+	 */
+	enum memstore_op interferes;
+	int other_result;
 };
+
+static void interfere(struct node *n)
+{
+	struct generation_lease other;
+	struct buf holder = BUF_INIT;
+
+	n->interferes = MEMSTORE_LIST;
+	n->other_result = generation_lease_take(&other, &n->place, "other",
+						MAX_AGE, &holder, NULL);
+	buf_release(&holder);
+}
 
 static enum memstore_fate decide(void *ctx, enum memstore_op op,
 				 const char *name)
@@ -34,6 +51,8 @@ static enum memstore_fate decide(void *ctx, enum memstore_op op,
 	struct node *n = ctx;
 	enum memstore_fate fate = n->fate;
 
+	if (op == n->interferes)
+		interfere(n);
 	if (op != MEMSTORE_PUT && op != MEMSTORE_DELETE)
 		return MEMSTORE_NORMAL;
 	assert_string_equal(name, "lease/team/a_5fb/_");
@@ -47,6 +66,7 @@ static void node_init(struct node *n)
 	memstore_init(&n->mem);
 	genhost_init(&n->host);
 	n->host.seconds = n->mem.clock;
+	n->interferes = MEMSTORE_LIST;
 	n->place = (struct generation_place){&n->mem.store, &n->host.host,
 					     "team/a_b"};
 	n->mem.fate = decide;
@@ -248,12 +268,47 @@ static void test_strange_lease(void **state)
 	node_release(&n);
 }
 
+/*
+ * A holder drops its lease when the lease is already too old. Meanwhile,
+ * another node tries to take the lease over. There is never a second holder:
+ * either the other node does not get the lease, or its lease is not deleted.
+ */
+static void test_old_lease_dropped(void **state)
+{
+	static const enum memstore_op moments[] = {MEMSTORE_PUT,
+						   MEMSTORE_DELETE};
+	struct generation_lease holder, third;
+	struct node n;
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		node_init(&n);
+		assert_int_equal(take(&n, &holder, "holder"), 0);
+		n.host.seconds += MAX_AGE + 1;
+		n.mem.clock = n.host.seconds;
+		n.interferes = moments[i];
+		n.other_result = -1;
+		assert_int_equal(generation_lease_drop(&holder, NULL), 0);
+		assert_int_equal(n.interferes, MEMSTORE_LIST);
+		if (n.other_result) {
+			assert_int_equal(n.other_result, STORE_CONFLICT);
+			assert_int_equal(n.mem.nr, 0);
+		} else {
+			assert_int_equal(take(&n, &third, "third"),
+					 STORE_CONFLICT);
+			assert_string_equal(n.holder.data, "other");
+		}
+		node_release(&n);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_holder),
 		cmocka_unit_test(test_dead_holder),
 		cmocka_unit_test(test_renewed),
+		cmocka_unit_test(test_old_lease_dropped),
 		cmocka_unit_test(test_lost_answers),
 		cmocka_unit_test(test_store_down),
 		cmocka_unit_test(test_strange_lease),
