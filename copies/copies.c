@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The local copies of a node. An entry keeps the last answer of the store about
- * one repository. The lock of the struct protects the entries.
+ * one repository. The lock of the struct protects the entries. No thread uses
+ * the disk or the store while it holds the lock.
  *
  *	idle -> a request asks (is_asking) -> idle, with the answer
  *	           other requests wait
@@ -76,12 +77,12 @@ struct identity {
 struct entry {
 	char *name; /* owned */
 	struct entry *next;
+	/* neighbours in the order of the last use; NULL: none */
+	struct entry *newer, *older;
 	/*
 	 * number of requests that are in stored_copies_enter() with this entry
 	 */
 	unsigned users;
-	/* sys_clock_ns() when the entry was last used */
-	uint64_t last_ns;
 	bool is_asking;
 	/*
 	 * the last answer of the store about this repository: the time of the
@@ -117,6 +118,8 @@ struct stored_copies {
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
 	struct entry *buckets[BUCKET_NR]; /* owned */
+	/* the entries that were used last and first; NULL: there is no entry */
+	struct entry *newest, *oldest;
 	size_t entry_nr;
 	struct stored_absent *absent; /* owned */
 	/*
@@ -200,38 +203,62 @@ static struct entry **bucket_of(struct stored_copies *copies, const char *name)
 	return &copies->buckets[stored_node_use_lock(name) / 2 % BUCKET_NR];
 }
 
-/* Frees the entry that was not used for the longest time. */
-static void drop_one(struct stored_copies *copies)
+/* Adds an entry to the list of entries, as the one that was used last. */
+static void link_newest(struct stored_copies *copies, struct entry *e)
 {
-	struct entry **oldest = NULL, *e;
+	e->newer = NULL;
+	e->older = copies->newest;
+	*(e->older ? &e->older->newer : &copies->oldest) = e;
+	copies->newest = e;
+}
 
-	for (size_t i = 0; i < BUCKET_NR; i++)
-		for (struct entry **p = &copies->buckets[i]; *p;
-		     p = &(*p)->next)
-			if (!(*p)->users &&
-			    (!oldest || (*p)->last_ns < (*oldest)->last_ns))
-				oldest = p;
-	if (!oldest)
-		return;
-	e = *oldest;
-	*oldest = e->next;
+/* Removes an entry from the list that has the order of the last use. */
+static void unlink_entry(struct stored_copies *copies, struct entry *e)
+{
+	*(e->newer ? &e->newer->older : &copies->newest) = e->older;
+	*(e->older ? &e->older->newer : &copies->oldest) = e->newer;
+}
+
+/* Removes and frees an entry. */
+static void drop(struct stored_copies *copies, struct entry *e)
+{
+	struct entry **p = bucket_of(copies, e->name);
+
+	while (*p != e)
+		p = &(*p)->next;
+	*p = e->next;
+	unlink_entry(copies, e);
 	entry_free(e);
 	copies->entry_nr--;
 }
 
+/* Frees the unused entry that was not used for the longest time. */
+static void drop_oldest(struct stored_copies *copies)
+{
+	struct entry *e = copies->oldest;
+
+	while (e && e->users)
+		e = e->newer;
+	if (e)
+		drop(copies, e);
+}
+
 /*
  * Returns the entry of a repository, or NULL if memory runs out. If there is no
- * entry, makes one.
+ * entry, makes one. The entry becomes the one that was used last.
  */
 static struct entry *find_entry(struct stored_copies *copies, const char *name)
 {
 	struct entry **bucket = bucket_of(copies, name), *e;
 
 	for (e = *bucket; e; e = e->next)
-		if (!strcmp(e->name, name))
+		if (!strcmp(e->name, name)) {
+			unlink_entry(copies, e);
+			link_newest(copies, e);
 			return e;
+		}
 	if (copies->entry_nr >= ENTRY_MAX)
-		drop_one(copies);
+		drop_oldest(copies);
 	e = mem_calloc(1, sizeof(*e));
 	if (e)
 		e->name = mem_strdup(name);
@@ -241,6 +268,7 @@ static struct entry *find_entry(struct stored_copies *copies, const char *name)
 	}
 	e->next = *bucket;
 	*bucket = e;
+	link_newest(copies, e);
 	copies->entry_nr++;
 	return e;
 }
@@ -253,15 +281,8 @@ static struct entry *find_entry(struct stored_copies *copies, const char *name)
  */
 static void leave_entry(struct stored_copies *copies, struct entry *e, int ret)
 {
-	struct entry **p = bucket_of(copies, e->name);
-
-	if (--e->users || ret != ERR_MISSING)
-		return;
-	while (*p != e)
-		p = &(*p)->next;
-	*p = e->next;
-	entry_free(e);
-	copies->entry_nr--;
+	if (!--e->users && ret == ERR_MISSING)
+		drop(copies, e);
 }
 
 /* ---- repositories that the store does not have */
@@ -330,17 +351,18 @@ static void touch(const struct stored_copy *copy)
 
 /*
  * Returns the number of nanoseconds since the copy was last known to be up to
- * date; UINT64_MAX: not known.
+ * date; UINT64_MAX: not known. `newest_ns` is the time that the entry of the
+ * copy has.
  */
-static uint64_t age_of(const struct entry *e, const struct stored_copy *copy,
+static uint64_t age_of(uint64_t newest_ns, const struct stored_copy *copy,
 		       uint64_t now)
 {
 	char *path;
 	struct sys_stat st;
 	uint64_t age = UINT64_MAX;
 
-	if (e->newest_ns)
-		return now - e->newest_ns;
+	if (newest_ns)
+		return now - newest_ns;
 	path = stored_join(stored_copy_dir(copy), STORED_COPY_USED, NULL);
 	if (path && !sys_stat(&st, path, NULL) && st.mtime_ns > 0) {
 		int64_t seconds = sys_clock_seconds() -
@@ -459,7 +481,9 @@ static void ask(struct stored_copies *copies, struct entry *e,
 		struct stored_use *use)
 {
 	struct stored_copy *copy = use->copy;
-	struct identity before = identify(copy), after = {0, 0, 0};
+	const struct generation known = e->known;
+	const struct identity marker = e->marker;
+	struct identity before, after;
 	uint64_t asked = sys_clock_ns();
 	struct error err = ERROR_INIT;
 	bool is_due = asked - e->touched_ns > TOUCH_NS || !e->touched_ns;
@@ -468,14 +492,15 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	bool is_probe = copies->is_down;
 	int ret;
 
-	if (e->known.number && is_same(&before, &e->marker))
-		stored_copy_assume(copy, &e->known);
-	if (is_doubtful)
-		stored_copy_doubt(copy);
 	e->is_asking = true;
 	if (is_probe)
 		copies->is_probing = true;
 	pthread_mutex_unlock(&copies->lock);
+	before = identify(copy);
+	if (known.number && is_same(&before, &marker))
+		stored_copy_assume(copy, &known);
+	if (is_doubtful)
+		stored_copy_doubt(copy);
 	ret = refresh(copies, copy, &err);
 	if (!ret && is_due)
 		touch(copy);
@@ -524,16 +549,48 @@ static bool is_fresh(const struct stored_copies *copies, const struct entry *e,
 }
 
 /*
+ * Reads which generation the copy has. If the marker file of the copy is the
+ * one that the entry remembers, the file is not read, because it may be large.
+ * Releases the lock during this time, and takes it again. Returns whether the
+ * copy has a generation and was up to date at most stale_ns ago.
+ */
+static bool load_stale(struct stored_copies *copies, struct entry *e,
+		       struct stored_copy *copy, uint64_t now)
+{
+	const struct generation known = e->known;
+	const struct identity marker = e->marker;
+	uint64_t newest_ns = e->newest_ns;
+	struct identity found;
+	bool is_known, is_loaded = false;
+
+	pthread_mutex_unlock(&copies->lock);
+	found = identify(copy);
+	is_known = known.number && is_same(&found, &marker);
+	if (age_of(newest_ns, copy, now) > copies->stale_ns)
+		is_known = false;
+	else if (is_known)
+		stored_copy_assume(copy, &known);
+	else
+		is_loaded = !stored_copy_load(copy, NULL);
+	pthread_mutex_lock(&copies->lock);
+	if (is_loaded) {
+		e->marker = found;
+		remember(&e->known, stored_copy_generation(copy));
+	}
+	return is_known || is_loaded;
+}
+
+/*
  * Returns whether the copy may be served although the store does not answer. If
- * so, sets the flags of *use. The caller has the lock.
+ * so, sets the flags of *use. The caller has the lock, which is released for
+ * some time.
  */
 static bool is_stale_allowed(struct stored_copies *copies, struct entry *e,
 			     struct stored_use *use)
 {
 	uint64_t now = sys_clock_ns();
 
-	if (!copies->stale_ns || age_of(e, use->copy, now) > copies->stale_ns ||
-	    stored_copy_load(use->copy, NULL))
+	if (!copies->stale_ns || !load_stale(copies, e, use->copy, now))
 		return false;
 	use->is_stale = true;
 	use->is_news = !e->news_ns || now - e->news_ns > NEWS_NS;
@@ -572,12 +629,19 @@ static int do_without(struct stored_copies *copies, struct entry *e,
 }
 
 /*
- * Returns whether the copy still exists. Another process may have evicted it
- * before this process took the lock USE.
+ * Returns whether the copy exists. Another process may have evicted it before
+ * this process took the lock USE. Releases the lock of *copies for the look at
+ * the disk, and takes it again.
  */
-static bool is_there(const struct stored_use *use)
+static bool look_for_copy(struct stored_copies *copies,
+			  const struct stored_use *use)
 {
-	return identify(use->copy).ino != 0;
+	bool is_there;
+
+	pthread_mutex_unlock(&copies->lock);
+	is_there = identify(use->copy).ino != 0;
+	pthread_mutex_lock(&copies->lock);
+	return is_there;
 }
 
 static int enter_entry(struct stored_copies *copies, struct entry *e,
@@ -585,15 +649,17 @@ static int enter_entry(struct stored_copies *copies, struct entry *e,
 		       struct error *err)
 {
 	for (;;) {
-		if (is_fresh(copies, e, arrival) && is_there(use))
+		bool is_there = look_for_copy(copies, use);
+
+		if (is_fresh(copies, e, arrival) && is_there)
 			return 0;
-		if (e->asked_ns >= arrival && (e->ret || is_there(use)))
+		if (e->asked_ns >= arrival && (e->ret || is_there))
 			return take_answer(copies, e, use, err);
 		/*
-		 * Look at the disk again before refusing: another process may
+		 * The disk was looked at before refusing: another process may
 		 * have made the copy after the store was asked.
 		 */
-		if (is_absent(copies, e->name, arrival, err) && !is_there(use))
+		if (is_absent(copies, e->name, arrival, err) && !is_there)
 			return ERR_MISSING;
 		if (is_silent(copies))
 			return do_without(copies, e, use, err);
@@ -629,7 +695,6 @@ int stored_copies_enter(struct stored_copies *copies, struct stored_use *use,
 	e = find_entry(copies, name);
 	if (e) {
 		e->users++;
-		e->last_ns = arrival;
 		ret = enter_entry(copies, e, use, arrival, err);
 		leave_entry(copies, e, ret);
 		is_due = !ret && is_trim_due(copies);
