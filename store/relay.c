@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "store/relay-message.h"
 #include "store/relay.h"
+#include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/passing.h"
 
@@ -24,14 +25,22 @@
  */
 #define GREETING_SECONDS 5
 #define ANSWER_SECONDS 600
+/*
+ * Number of nanoseconds after a failed connection in which no further
+ * connection is tried. Then one thread tries again.
+ */
+#define AWAY_NS UINT64_C(30000000000)
 
 struct relay {
 	char *path;           /* owned */
 	pthread_mutex_t lock; /* guards the fields below */
 	int idle[IDLE_MAX];   /* owned */
 	size_t idle_nr;
-	/* true: no connection could be made, so do not try again */
-	bool is_away;
+	/*
+	 * sys_clock_ns() before which the relay is not asked, because no
+	 * connection could be made; 0: ask; UINT64_MAX: never ask
+	 */
+	uint64_t away_until_ns;
 };
 
 struct relay *relay_new(const char *path)
@@ -89,31 +98,57 @@ static int connect_new(const struct relay *relay, struct error *err)
 }
 
 /*
+ * Returns whether the relay must not be asked now. If the pause after a failed
+ * connection is over, returns false to one thread, which then tries again. The
+ * caller holds the lock.
+ */
+static bool is_away(struct relay *relay)
+{
+	uint64_t now = sys_clock_ns();
+
+	if (now < relay->away_until_ns)
+		return true;
+	if (relay->away_until_ns)
+		relay->away_until_ns = now + AWAY_NS;
+	return false;
+}
+
+/*
+ * Notes whether a connection could be made. If not, the relay is away for a
+ * while. A relay that must never be asked stays away.
+ */
+static void note_connection(struct relay *relay, bool is_made)
+{
+	pthread_mutex_lock(&relay->lock);
+	if (relay->away_until_ns != UINT64_MAX)
+		relay->away_until_ns = is_made ? 0 : sys_clock_ns() + AWAY_NS;
+	pthread_mutex_unlock(&relay->lock);
+}
+
+/*
  * Returns the descriptor of a connection to the relay, or a negative error
  * code. If *is_new is false, takes a kept connection if there is one. Otherwise
  * makes a new connection, and sets *is_new to true.
  */
 static int take(struct relay *relay, bool *is_new, struct error *err)
 {
-	bool is_away;
+	bool away;
 	int fd = -1;
 
 	pthread_mutex_lock(&relay->lock);
-	is_away = relay->is_away;
-	if (!*is_new && !is_away && relay->idle_nr)
+	away = is_away(relay);
+	if (!*is_new && !away && relay->idle_nr) {
 		fd = relay->idle[--relay->idle_nr];
+		relay->away_until_ns = 0;
+	}
 	pthread_mutex_unlock(&relay->lock);
-	if (is_away)
+	if (away)
 		return error_set(err, ERR_PEER, "there is no relay");
 	if (fd >= 0)
 		return fd;
 	*is_new = true;
 	fd = connect_new(relay, err);
-	if (fd < 0) {
-		pthread_mutex_lock(&relay->lock);
-		relay->is_away = true;
-		pthread_mutex_unlock(&relay->lock);
-	}
+	note_connection(relay, fd >= 0);
 	return fd;
 }
 
@@ -202,7 +237,7 @@ static int begin_question(struct buf *q, const struct relayed *r,
 static int malformed(struct relayed *r, struct error *err)
 {
 	pthread_mutex_lock(&r->relay->lock);
-	r->relay->is_away = true;
+	r->relay->away_until_ns = UINT64_MAX;
 	pthread_mutex_unlock(&r->relay->lock);
 	error_set(err, ERR_PEER, "the answer of the relay is malformed");
 	return RELAY_LOST;

@@ -49,7 +49,8 @@ struct relay;
 
 /*
  * Prepares connections to the relay that listens on the socket file `path`. The
- * relay may not have started yet, or may have ended. Returns NULL if memory
+ * relay may not have started yet, or may have ended. If a connection cannot be
+ * made, the next one is tried half a minute later. Returns NULL if memory
  * runs out.
  */
 struct relay *relay_new(const char *path);

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "store/open.h"
 #include "t/unit/relaypeer.h"
@@ -16,6 +19,18 @@
 
 static const struct filestore_condition create = {STORE_CREATE, NULL};
 static const struct filestore_condition always = {STORE_ALWAYS, NULL};
+
+/* Seconds by which the monotonic clock is ahead of the real one. */
+static atomic_int ahead_seconds;
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	int ret = (int)syscall(SYS_clock_gettime, id, ts);
+
+	if (id == CLOCK_MONOTONIC)
+		ts->tv_sec += ahead_seconds;
+	return ret;
+}
 
 struct fixture {
 	struct relaypeer peer;
@@ -202,6 +217,38 @@ static void test_nobody_listens(void **state)
 	relaypeer_release(&f.peer);
 }
 
+/*
+ * The first connection fails, because the relay has not started yet. Half a
+ * minute later, the process tries again, and then uses the relay.
+ */
+static void test_starts_later(void **state)
+{
+	struct fixture f;
+
+	memset(&f, 0, sizeof(f));
+	relaypeer_init(&f.peer);
+	open_store(&f);
+	assert_int_equal(
+		filestore_put(f.store, NULL, "a", "1", 1, &create, &f.err), 0);
+	assert_true(has(&f.direct.store, "a", "1"));
+	relaypeer_start(&f.peer);
+	ahead_seconds = 20;
+	assert_int_equal(
+		filestore_put(f.store, NULL, "b", "2", 1, &create, &f.err), 0);
+	assert_true(has(&f.direct.store, "b", "2"));
+	ahead_seconds = 31;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(filestore_put(f.store, NULL, "c", "3", 1,
+					       &always, &f.err),
+				 0);
+	assert_true(has(&f.peer.mem.store, "c", "3"));
+	assert_false(has(&f.direct.store, "c", "3"));
+	finish(&f);
+	assert_int_equal(f.peer.questions, 2);
+	assert_int_equal(f.peer.connections, 1);
+	ahead_seconds = 0;
+}
+
 static void test_another_version(void **state)
 {
 	struct fixture f;
@@ -314,6 +361,7 @@ int main(void)
 		cmocka_unit_test(test_ends_at_a_put_that_may_be_repeated),
 		cmocka_unit_test(test_ends_at_a_read),
 		cmocka_unit_test(test_nobody_listens),
+		cmocka_unit_test(test_starts_later),
 		cmocka_unit_test(test_another_version),
 		cmocka_unit_test(test_long_files),
 		cmocka_unit_test(test_results),
