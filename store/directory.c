@@ -9,7 +9,6 @@
 #include "store/open.h"
 #include "sys/clock.h"
 #include "sys/io.h"
-#include "sys/map.h"
 #include "sys/rangelock.h"
 #include "sys/tempfile.h"
 
@@ -18,6 +17,9 @@
  * died
  */
 #define TEMPORARY_AGE 86400
+
+/* number of bytes that are read from a file at once */
+#define BLOCK_LEN ((size_t)256 << 10)
 
 struct directory {
 	struct filestore store;
@@ -37,20 +39,27 @@ static int make_path(struct buf *out, const struct filestore *store,
 		       : 0;
 }
 
+/* Writes the entity tag of the bytes that were hashed. Releases *hash. */
+static void finish_etag(char *etag, struct hash_ctx *hash)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	hash_final(hash, &oid);
+	hash_release(hash);
+	oid_to_hex(hex, &oid, HASH_SHA256);
+	snprintf(etag, STORE_ETAG_MAX + 1, "\"%s\"", hex);
+}
+
 static int make_etag(char *etag, const void *bytes, size_t len,
 		     struct error *err)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
 	struct hash_ctx hash;
-	struct oid oid;
 
 	if (hash_init(&hash, HASH_SHA256) < 0)
 		return error_nomem(err);
 	hash_update(&hash, bytes, len);
-	hash_final(&hash, &oid);
-	hash_release(&hash);
-	oid_to_hex(hex, &oid, HASH_SHA256);
-	snprintf(etag, STORE_ETAG_MAX + 1, "\"%s\"", hex);
+	finish_etag(etag, &hash);
 	return 0;
 }
 
@@ -90,28 +99,72 @@ static int absent(const struct filestore *store, struct error *err)
 }
 
 /*
- * Maps a file and fills *info. The entity tag is computed only if `tag` is set.
- * Returns 0, STORE_ABSENT, ERR_IO or ERR_NOMEM. The caller closes the map in
+ * Gives `len` bytes of a file, from `off` on, to the sink in blocks. The file
+ * is not mapped: another node may remove or truncate the file of a network file
+ * system, and the access to a mapped page would then kill this process. Returns
+ * 0, ERR_IO (also if the file has become too short), ERR_NOMEM, or the result
+ * of the sink.
+ */
+static int read_blocks(int fd, uint64_t off, uint64_t len,
+		       const struct filestore_sink *sink, const char *path,
+		       struct error *err)
+{
+	size_t size = len < BLOCK_LEN ? (size_t)len : BLOCK_LEN;
+	uint8_t *block = mem_alloc(size, 1);
+	int ret = block ? 0 : error_nomem(err);
+
+	while (!ret && len) {
+		size_t n = len < size ? (size_t)len : size;
+
+		ret = sys_read_at(fd, block, n, off, path, err);
+		if (!ret)
+			ret = sink->write(sink->ctx, block, n, err);
+		off += n;
+		len -= n;
+	}
+	free(block);
+	return ret;
+}
+
+static int hash_block(void *ctx, const void *bytes, size_t len,
+		      struct error *err)
+{
+	(void)err;
+	hash_update(ctx, bytes, len);
+	return 0;
+}
+
+static int read_etag(char *etag, int fd, uint64_t len, const char *path,
+		     struct error *err)
+{
+	struct hash_ctx hash;
+	const struct filestore_sink sink = {hash_block, &hash};
+	int ret;
+
+	if (hash_init(&hash, HASH_SHA256) < 0)
+		return error_nomem(err);
+	ret = read_blocks(fd, 0, len, &sink, path, err);
+	finish_etag(etag, &hash);
+	return ret;
+}
+
+/*
+ * Opens a file and fills *info. The entity tag is computed only if `tag` is
+ * set. Returns 0, STORE_ABSENT, ERR_IO or ERR_NOMEM. The caller closes *fd in
  * any case.
  */
-static int open_file(struct sys_map *map, struct filestore_info *info, bool tag,
+static int open_file(int *fd, struct filestore_info *info, bool tag,
 		     const char *path, struct error *err)
 {
 	struct sys_stat st;
-	int fd = sys_open_file(&st, path, err);
-	int ret;
 
-	*map = (struct sys_map)SYS_MAP_INIT;
-	if (fd < 0)
-		return fd == ERR_MISSING ? STORE_ABSENT : fd;
-	ret = sys_map_file(map, fd, (size_t)st.size, path, err);
-	sys_close(fd);
-	if (ret < 0)
-		return ret;
+	*fd = sys_open_file(&st, path, err);
+	if (*fd < 0)
+		return *fd == ERR_MISSING ? STORE_ABSENT : *fd;
 	memset(info, 0, sizeof(*info));
 	info->size = st.size;
 	info->mtime = st.mtime_ns / 1000000000;
-	return tag ? make_etag(info->etag, map->data, map->len, err) : 0;
+	return tag ? read_etag(info->etag, *fd, info->size, path, err) : 0;
 }
 
 static int read_file(struct filestore *store, struct filestore_info *info,
@@ -119,13 +172,12 @@ static int read_file(struct filestore *store, struct filestore_info *info,
 		     uint64_t off, uint64_t len, struct error *err)
 {
 	bool whole = !off && len == STORE_TO_END;
-	struct sys_map map = SYS_MAP_INIT;
 	struct buf path = BUF_INIT;
 	struct filestore_info found;
-	int ret = make_path(&path, store, name, err);
+	int fd = -1, ret = make_path(&path, store, name, err);
 
 	if (!ret)
-		ret = open_file(&map, &found, whole && info, path.data, err);
+		ret = open_file(&fd, &found, whole && info, path.data, err);
 	if (ret == STORE_ABSENT)
 		ret = absent(store, err);
 	if (ret)
@@ -139,10 +191,9 @@ static int read_file(struct filestore *store, struct filestore_info *info,
 	}
 	if (info)
 		*info = found;
-	if (len)
-		ret = sink->write(sink->ctx, map.data + off, (size_t)len, err);
+	ret = read_blocks(fd, off, len, sink, path.data, err);
 out:
-	sys_map_close(&map);
+	sys_close(fd);
 	buf_release(&path);
 	return ret;
 }
@@ -165,17 +216,16 @@ static int64_t read_clock(const struct filestore *store)
 static int head_file(struct filestore *store, struct filestore_info *info,
 		     const char *name, struct error *err)
 {
-	struct sys_map map = SYS_MAP_INIT;
 	struct buf path = BUF_INIT;
-	int ret = make_path(&path, store, name, err);
+	int fd = -1, ret = make_path(&path, store, name, err);
 
 	if (!ret)
-		ret = open_file(&map, info, true, path.data, err);
+		ret = open_file(&fd, info, true, path.data, err);
 	if (ret == STORE_ABSENT)
 		ret = absent(store, err);
 	if (!ret)
 		info->now = read_clock(store);
-	sys_map_close(&map);
+	sys_close(fd);
 	buf_release(&path);
 	return ret;
 }
@@ -283,11 +333,10 @@ static int place_new(struct sys_tempfile *tf, const char *path,
  */
 static int check_etag(const char *path, const char *etag, struct error *err)
 {
-	struct sys_map map;
 	struct filestore_info info;
-	int ret = open_file(&map, &info, true, path, err);
+	int fd, ret = open_file(&fd, &info, true, path, err);
 
-	sys_map_close(&map);
+	sys_close(fd);
 	if (ret)
 		return ret == STORE_ABSENT ? STORE_CONFLICT : ret;
 	return strcmp(info.etag, etag) ? STORE_CONFLICT : 0;

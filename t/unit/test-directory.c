@@ -331,6 +331,65 @@ static void test_long_list(void **state)
 	buf_release(&name);
 }
 
+struct reader {
+	char *path; /* of the file that is read */
+	size_t len; /* bytes that were read */
+	unsigned sum;
+};
+
+/*
+ * Receives bytes of a file. At the first call, truncates the file, as another
+ * node may do in a directory that several nodes share.
+ */
+static int truncate_and_sum(void *ctx, const void *bytes, size_t len,
+			    struct error *err)
+{
+	struct reader *r = ctx;
+	const uint8_t *p = bytes;
+
+	if (!r->len)
+		assert_int_equal(truncate(r->path, 0), 0);
+	for (size_t i = 0; i < len; i++)
+		r->sum += p[i];
+	r->len += len;
+	return 0;
+}
+
+/*
+ * A file is truncated while it is read. The read fails, and the process is not
+ * killed by a signal.
+ */
+static void test_truncated(void **state)
+{
+	const struct filestore_condition create = {STORE_CREATE, NULL};
+	struct fixture *f = *state;
+	const size_t len = (size_t)4 << 20;
+	char *bytes = calloc(1, len);
+	struct filestore_info info;
+	struct buf path = BUF_INIT;
+	struct reader r;
+	const struct filestore_sink sink = {truncate_and_sum, &r};
+
+	assert_non_null(bytes);
+	memset(bytes, 1, len);
+	path_of(&path, f, "long");
+	for (int whole = 0; whole < 2; whole++) {
+		r = (struct reader){.path = path.data};
+		assert_int_equal(filestore_put(f->store, NULL, "long", bytes,
+					       len, &create, NULL),
+				 0);
+		assert_int_equal(filestore_read(f->store, whole ? &info : NULL,
+						&sink, "long", 0, STORE_TO_END,
+						NULL),
+				 ERR_IO);
+		assert_true(r.len > 0 && r.len < len);
+		assert_int_equal(r.sum, r.len);
+		assert_int_equal(filestore_delete(f->store, "long", NULL), 0);
+	}
+	buf_release(&path);
+	free(bytes);
+}
+
 static void test_no_url(void **state)
 {
 	struct fixture *f = *state;
@@ -350,7 +409,7 @@ int main(void)
 		TEST(test_foreign_files), TEST(test_cleaning),
 		TEST(test_not_made),      TEST(test_taken_is_durable),
 		TEST(test_vanished),      TEST(test_long_list),
-		TEST(test_no_url),
+		TEST(test_truncated),     TEST(test_no_url),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
