@@ -18,7 +18,7 @@ struct place {
 };
 
 struct places {
-	struct place *places; /* owned */
+	struct place *places; /* owned; sorted by path after places_sort() */
 	size_t nr, alloc;
 };
 
@@ -40,13 +40,47 @@ static void places_release(struct places *places)
 	free(places->places);
 }
 
+static int cmp_path(const void *key, const void *item)
+{
+	const struct place *place = item;
+
+	return strcmp(key, place->path);
+}
+
+/* Returns the place of a path in sorted places, or NULL. */
 static const struct place *places_find(const struct places *places,
 				       const char *path)
 {
+	return places->nr ? bsearch(path, places->places, places->nr,
+				    sizeof(*places->places), cmp_path)
+			  : NULL;
+}
+
+static int cmp_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+	int cmp = strcmp(x->path, y->path);
+
+	return cmp ? cmp : (x->id > y->id) - (x->id < y->id);
+}
+
+/*
+ * Sort the places by path. Of several places with one path, keep the one with
+ * the smallest id.
+ */
+static void places_sort(struct places *places)
+{
+	struct place *all = places->places;
+	size_t kept = 0;
+
+	if (places->nr)
+		qsort(all, places->nr, sizeof(*all), cmp_places);
 	for (size_t i = 0; i < places->nr; i++)
-		if (!strcmp(places->places[i].path, path))
-			return &places->places[i];
-	return NULL;
+		if (kept && !strcmp(all[kept - 1].path, all[i].path))
+			free(all[i].path);
+		else
+			all[kept++] = all[i];
+	places->nr = kept;
 }
 
 /* Add a directory if it exists. Returns 0 or ERR_NOMEM. */
@@ -110,6 +144,8 @@ static int add_network(struct search *s)
 				 s->err);
 	for (size_t i = 0; i < network->registry.nr && !ret; i++)
 		ret = add_member(s, &network->registry.entries[i]);
+	places_sort(&s->git_dirs);
+	places_sort(&s->object_dirs);
 	return ret;
 }
 

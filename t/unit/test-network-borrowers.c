@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/mem.h"
 #include "network/network-borrowers.h"
 #include "t/unit/netsync.h"
 #include "t/unit/nomem.h"
@@ -111,6 +112,34 @@ static void test_borrowers(void **state)
 	netrepo_release(&f.n);
 }
 
+/*
+ * A network has several members, whose paths are not in the order of their ids.
+ * A repository that borrows from one of them is reported with the right id.
+ */
+static void test_several_members(void **state)
+{
+	static const char *const names[] = {"m", "z", "a", "m/b"};
+	struct told told = {0};
+	struct netsync f;
+	char name[32];
+	struct oid one;
+	uint32_t ids[ARRAY_NR(names)];
+
+	netsync_init(&f);
+	for (size_t i = 0; i < ARRAY_NR(names); i++)
+		ids[i] = netsync_member(&f, names[i], names[i], &one);
+	assert_int_equal(search(&f, &told, ""), 0);
+	assert_int_equal(told.found_nr + told.unread_nr, 0);
+	for (size_t i = 0; i < ARRAY_NR(names); i++) {
+		snprintf(name, sizeof(name), "by/%zu", i);
+		borrow(&f, name, names[i]);
+		assert_int_equal(search(&f, &told, name), 0);
+		assert_int_equal(told.found_nr, 1);
+		assert_int_equal(told.id, ids[i]);
+	}
+	netrepo_release(&f.n);
+}
+
 static void test_unread(void **state)
 {
 	struct told told = {0};
@@ -178,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_borrowers),
+		cmocka_unit_test(test_several_members),
 		cmocka_unit_test(test_unread),
 		cmocka_unit_test(test_no_memory),
 	};
