@@ -167,13 +167,55 @@ static bool has_content(const struct generation_file *a,
 	       !memcmp(a->sha256, b->sha256, sizeof(a->sha256));
 }
 
-static const struct generation_file *find_drop(
-	const struct generation_change *change, const char *path)
+/* ---- dropped files */
+
+/* The files that a change drops. */
+struct drops {
+	/* owned array of borrowed files, sorted by path */
+	const struct generation_file **sorted;
+	size_t nr;
+};
+
+static int cmp_drops(const void *a, const void *b)
 {
-	for (size_t i = 0; i < change->drop_nr; i++)
-		if (!strcmp(change->drops[i].path, path))
-			return &change->drops[i];
-	return NULL;
+	const struct generation_file *const *x = a, *const *y = b;
+
+	return strcmp((*x)->path, (*y)->path);
+}
+
+static int cmp_path(const void *key, const void *item)
+{
+	const struct generation_file *const *file = item;
+
+	return strcmp(key, (*file)->path);
+}
+
+/* Sorts the files that a change drops. Returns 0 or ERR_NOMEM. */
+static int drops_init(struct drops *drops,
+		      const struct generation_change *change, struct error *err)
+{
+	drops->nr = change->drop_nr;
+	drops->sorted = mem_alloc(drops->nr, sizeof(*drops->sorted));
+	if (!drops->sorted)
+		return error_nomem(err);
+	for (size_t i = 0; i < drops->nr; i++)
+		drops->sorted[i] = &change->drops[i];
+	if (drops->nr)
+		qsort(drops->sorted, drops->nr, sizeof(*drops->sorted),
+		      cmp_drops);
+	return 0;
+}
+
+/* Returns the dropped file with this path, or NULL. */
+static const struct generation_file *find_drop(const struct drops *drops,
+					       const char *path)
+{
+	const struct generation_file **found = NULL;
+
+	if (drops->nr)
+		found = bsearch(path, drops->sorted, drops->nr,
+				sizeof(*drops->sorted), cmp_path);
+	return found ? *found : NULL;
 }
 
 static int file_changed(struct error *err, const char *path)
@@ -183,33 +225,52 @@ static int file_changed(struct error *err, const char *path)
 	return GENERATION_FILE_CHANGED;
 }
 
+/* Checks that the generation has each file that the change drops. */
+static int check_drops(const struct generation *next, const struct drops *drops,
+		       struct error *err)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; drops->nr && i < next->file_nr; i++) {
+		const struct generation_file *file = &next->files[i];
+		const struct generation_file *drop = find_drop(drops,
+							       file->path);
+
+		if (!drop)
+			continue;
+		if (memcmp(file->sha256, drop->sha256, sizeof(file->sha256)) ||
+		    memcmp(file->upload, drop->upload, sizeof(file->upload)))
+			return file_changed(err, drop->path);
+		found++;
+	}
+	for (size_t i = 0; found < drops->nr && i < drops->nr; i++)
+		if (!generation_find_file(next, drops->sorted[i]->path))
+			return file_changed(err, drops->sorted[i]->path);
+	return 0;
+}
+
 static int check_next_files(const struct generation *next,
 			    const struct generation_change *change,
-			    struct error *err)
+			    const struct drops *drops, struct error *err)
 {
 	const struct generation_file *file;
+	int ret;
 
 	if (next->tables > change->seen && changes_tables(change))
 		return file_changed(err, GENERATION_TABLES);
-	for (size_t i = 0; i < change->drop_nr; i++) {
-		const struct generation_file *drop = &change->drops[i];
-
-		file = generation_find_file(next, drop->path);
-		if (!file ||
-		    memcmp(file->sha256, drop->sha256, sizeof(file->sha256)) ||
-		    memcmp(file->upload, drop->upload, sizeof(file->upload)))
-			return file_changed(err, drop->path);
-	}
-	for (size_t i = 0; i < change->upload_nr; i++) {
+	ret = check_drops(next, drops, err);
+	for (size_t i = 0; !ret && i < change->upload_nr; i++) {
 		const struct generation_file *up = &change->uploads[i].file;
 
 		file = generation_find_file(next, up->path);
 		if (file && !has_content(file, up) &&
-		    !find_drop(change, up->path))
-			return file_changed(err, up->path);
+		    !find_drop(drops, up->path))
+			ret = file_changed(err, up->path);
 	}
-	return 0;
+	return ret;
 }
+
+/* ---- refs */
 
 static int cmp_ref(const void *key, const void *item)
 {
@@ -366,14 +427,29 @@ static void drop_updates(struct generation *next, uint64_t up_to)
 	next->update_nr = kept;
 }
 
+static void drop_files(struct generation *next, const struct drops *drops)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < next->file_nr; i++) {
+		struct generation_file *file = &next->files[i];
+
+		if (find_drop(drops, file->path))
+			free(file->path);
+		else
+			next->files[kept++] = *file;
+	}
+	next->file_nr = kept;
+}
+
 static int apply_files(struct generation *next,
 		       const struct generation_change *change,
-		       const uint8_t *upload, struct error *err)
+		       const struct drops *drops, const uint8_t *upload,
+		       struct error *err)
 {
 	int ret = 0;
 
-	for (size_t i = 0; i < change->drop_nr; i++)
-		generation_remove_file(next, change->drops[i].path);
+	drop_files(next, drops);
 	for (size_t i = 0; !ret && i < change->upload_nr; i++) {
 		struct generation_file file = change->uploads[i].file;
 
@@ -413,19 +489,23 @@ int rebase_apply(struct generation *next,
 		 const uint8_t upload[GENERATION_TOKEN_LEN], bool is_first,
 		 struct error *err)
 {
+	struct drops drops = {NULL, 0};
 	int ret = check_epoch(next, change, is_first, err);
 
 	if (!ret)
-		ret = check_next_files(next, change, err);
+		ret = drops_init(&drops, change, err);
+	if (!ret)
+		ret = check_next_files(next, change, &drops, err);
 	for (size_t i = 0; !ret && i < change->ref_nr; i++)
 		ret = check_ref(next, change, &change->refs[i], err);
-	if (ret)
-		return ret;
-	drop_updates(next, change->tables_up_to);
-	ret = apply_files(next, change, upload, err);
-	if (!ret)
-		ret = apply_refs(next, change, err);
-	if (change->drops_objects)
-		next->epoch = next->number;
+	if (!ret) {
+		drop_updates(next, change->tables_up_to);
+		ret = apply_files(next, change, &drops, upload, err);
+		if (!ret)
+			ret = apply_refs(next, change, err);
+		if (change->drops_objects)
+			next->epoch = next->number;
+	}
+	free(drops.sorted);
 	return ret;
 }

@@ -638,15 +638,6 @@ int generation_parse(struct generation *out, const void *bytes, size_t len,
 
 /* ---- files */
 
-static size_t find_file(const struct generation *g, const char *path)
-{
-	size_t at = 0;
-
-	while (at < g->file_nr && strcmp(g->files[at].path, path) != 0)
-		at++;
-	return at;
-}
-
 bool generation_path_is_table(const char *path)
 {
 	return !strncmp(path, GENERATION_TABLES, strlen(GENERATION_TABLES));
@@ -655,9 +646,10 @@ bool generation_path_is_table(const char *path)
 struct generation_file *generation_find_file(const struct generation *g,
 					     const char *path)
 {
-	size_t at = find_file(g, path);
-
-	return at < g->file_nr ? &g->files[at] : NULL;
+	for (size_t i = 0; i < g->file_nr; i++)
+		if (!strcmp(g->files[i].path, path))
+			return &g->files[i];
+	return NULL;
 }
 
 int generation_add_file(struct generation *g,
@@ -676,19 +668,6 @@ int generation_add_file(struct generation *g,
 		return error_nomem(err);
 	g->files[g->file_nr++] = copy;
 	return 0;
-}
-
-bool generation_remove_file(struct generation *g, const char *path)
-{
-	size_t at = find_file(g, path);
-
-	if (at == g->file_nr)
-		return false;
-	release_file(&g->files[at]);
-	g->file_nr--;
-	memmove(&g->files[at], &g->files[at + 1],
-		(g->file_nr - at) * sizeof(*g->files));
-	return true;
 }
 
 /* ---- refs */

@@ -165,9 +165,6 @@ struct generation_file *generation_find_file(const struct generation *g,
 int generation_add_file(struct generation *g,
 			const struct generation_file *file, struct error *err);
 
-/* Removes the file whose path is `path`. Returns whether there was one. */
-bool generation_remove_file(struct generation *g, const char *path);
-
 /*
  * Returns the index in g->updates of the first update whose ref is not less
  * than `ref`, or update_nr if there is none. Takes logarithmic time.

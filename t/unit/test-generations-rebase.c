@@ -297,6 +297,47 @@ static void test_files(void **state)
 	generation_release(&next);
 }
 
+/*
+ * A change drops several files in any order. If the generation lacks one of
+ * them, the change is refused with the path of this file. The order of the
+ * files that stay is kept.
+ */
+static void test_several_drops(void **state)
+{
+	static const char *const paths[] = {"e", "c", "a", "d", "b"};
+	struct generation base = {.number = 9, .parent = {1}}, next;
+	struct generation_file drops[3];
+	struct generation_change change = nothing;
+	struct error err = ERROR_INIT;
+
+	for (size_t i = 0; i < ARRAY_NR(paths); i++) {
+		const struct generation_upload up = genhost_upload(paths[i],
+								   "1");
+
+		assert_int_equal(generation_add_file(&base, &up.file, NULL), 0);
+	}
+	drops[0] = base.files[3];
+	drops[1] = base.files[2];
+	drops[2] = base.files[0];
+	change.drops = drops;
+	change.drop_nr = ARRAY_NR(drops);
+	assert_int_equal(rebase_start(&next, &base, NULL), 0);
+	assert_int_equal(rebase_apply(&next, &change, token, true, NULL), 0);
+	assert_int_equal(next.file_nr, 2);
+	assert_string_equal(next.files[0].path, "c");
+	assert_string_equal(next.files[1].path, "b");
+	generation_release(&next);
+
+	drops[1].path = (char *)"cc";
+	assert_int_equal(rebase_start(&next, &base, NULL), 0);
+	assert_int_equal(rebase_apply(&next, &change, token, true, &err),
+			 GENERATION_FILE_CHANGED);
+	assert_string_equal(err.msg, "'cc' was changed by another writer");
+	assert_int_equal(next.file_nr, ARRAY_NR(paths));
+	generation_release(&next);
+	generation_release(&base);
+}
+
 static void test_tables(void **state)
 {
 	struct generation_file drop = genhost_upload("reftable/1", "t").file;
@@ -411,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_all_or_nothing),
 		cmocka_unit_test(test_names_in_one_change),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_several_drops),
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_epoch),
 		cmocka_unit_test(test_check),
