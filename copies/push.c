@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/strlist.h"
 #include "copies/push.h"
 #include "generations/passing.h"
 #include "store/relay-message.h"
@@ -430,11 +431,12 @@ struct publishing {
 	struct stored_push *push;
 	struct ref_transaction *tx;
 	/*
-	 * The refs of the change, sorted by name. The array and all its strings
-	 * are owned. refs[i] was made from the update updates[i] of the
-	 * transaction.
+	 * The refs of the change, sorted by name, in an owned array. Their
+	 * strings are in `texts`, which is owned, too. refs[i] was made from
+	 * the update updates[i] of the transaction.
 	 */
 	struct generation_ref_change *refs;
+	struct strlist texts;
 	struct ref_update **updates;
 	size_t nr, alloc, updates_alloc;
 	struct error *err;
@@ -442,42 +444,43 @@ struct publishing {
 
 /* ---- the changes of a transaction */
 
-/*
- * Sets *out to the value of a ref as the text that a record has for it: an id,
- * or the target of a symbolic ref. The text is malloc()ed; NULL: the ref has no
- * value.
- */
-static int print_value(const char **out, const struct oid *oid,
-		       const char *target, enum hash_algo algo,
-		       struct error *err)
+/* Sets *out to a copy of a text that lives as long as the change. */
+static int keep_text(const char **out, struct publishing *p, const char *text)
 {
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct buf text = BUF_INIT;
-
-	*out = NULL;
-	if (!oid && !target)
-		return 0;
-	if (buf_printf(&text, "%s%s", target ? STORED_SYMBOLIC : "",
-		       target ? target : oid_to_hex(hex, oid, algo)) < 0) {
-		buf_release(&text);
-		return error_nomem(err);
-	}
-	*out = buf_detach(&text, NULL);
+	if (strlist_add(&p->texts, text) < 0)
+		return error_nomem(p->err);
+	*out = p->texts.items[p->texts.nr - 1];
 	return 0;
 }
 
-static void free_ref(struct generation_ref_change *r)
+/*
+ * Sets *out to the value of a ref as the text that a record has for it: an id,
+ * or the target of a symbolic ref. Leaves *out unchanged if the ref has no
+ * value.
+ */
+static int print_value(const char **out, struct publishing *p,
+		       const struct oid *oid, const char *target)
 {
-	free((char *)r->ref);
-	free((char *)r->before);
-	free((char *)r->after);
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf text = BUF_INIT;
+	int ret;
+
+	if (!target)
+		return oid ? keep_text(out, p,
+				       oid_to_hex(hex, oid,
+						  p->push->options.algo))
+			   : 0;
+	ret = buf_printf(&text, "%s%s", STORED_SYMBOLIC, target) < 0
+		      ? error_nomem(p->err)
+		      : keep_text(out, p, text.data);
+	buf_release(&text);
+	return ret;
 }
 
 static int add_effect(void *ctx, const struct ref_effect *effect,
 		      struct error *err)
 {
 	struct publishing *p = ctx;
-	enum hash_algo algo = p->push->options.algo;
 	struct generation_ref_change *r;
 	int ret;
 
@@ -487,14 +490,14 @@ static int add_effect(void *ctx, const struct ref_effect *effect,
 		return error_nomem(err);
 	p->updates[p->nr] = effect->update;
 	r = &p->refs[p->nr++];
-	*r = (struct generation_ref_change){mem_strdup(effect->name), NULL,
-					    NULL};
-	ret = r->ref ? print_value(&r->before, effect->old_oid,
-				   effect->old_target, algo, err)
-		     : error_nomem(err);
+	*r = (struct generation_ref_change){NULL, NULL, NULL};
+	ret = keep_text(&r->ref, p, effect->name);
+	if (!ret)
+		ret = print_value(&r->before, p, effect->old_oid,
+				  effect->old_target);
 	return ret ? ret
-		   : print_value(&r->after, effect->new_oid, effect->new_target,
-				 algo, err);
+		   : print_value(&r->after, p, effect->new_oid,
+				 effect->new_target);
 }
 
 /* Removes from the change the refs whose updates were rejected. */
@@ -503,10 +506,8 @@ static void drop_rejected(struct publishing *p)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < p->nr; i++) {
-		if (p->updates[i]->result != REF_OK) {
-			free_ref(&p->refs[i]);
+		if (p->updates[i]->result != REF_OK)
 			continue;
-		}
 		p->refs[kept] = p->refs[i];
 		p->updates[kept++] = p->updates[i];
 	}
@@ -966,7 +967,12 @@ static int start_session(struct stored_push *push, struct error *err)
 int stored_push_publish(void *ctx, struct ref_transaction *tx,
 			struct error *err)
 {
-	struct publishing p = {.push = ctx, .tx = tx, .err = err};
+	struct publishing p = {
+		.push = ctx,
+		.tx = tx,
+		.texts = STRLIST_INIT,
+		.err = err,
+	};
 	int ret = ref_transaction_each_effect(tx, add_effect, &p, err);
 
 	if (!ret && changes_refs(&p)) {
@@ -976,8 +982,7 @@ int stored_push_publish(void *ctx, struct ref_transaction *tx,
 	} else if (!ret && p.nr) {
 		ret = check_only(&p);
 	}
-	for (size_t i = 0; i < p.nr; i++)
-		free_ref(&p.refs[i]);
+	strlist_release(&p.texts);
 	free(p.refs);
 	free(p.updates);
 	return ret;

@@ -101,7 +101,9 @@ static int malformed(struct error *err)
 			 "a message with the change of a push is malformed");
 }
 
-static int take_text(char **out, struct cursor *c, struct error *err)
+/* Takes a text from the message, and adds it to p->texts. */
+static int take_text(char **out, struct generation_passed *p, struct cursor *c,
+		     struct error *err)
 {
 	const char *text;
 	size_t len;
@@ -109,8 +111,22 @@ static int take_text(char **out, struct cursor *c, struct error *err)
 	if (!relay_message_take(c, &text, &len, GENERATION_TEXT_MAX) ||
 	    memchr(text, '\0', len))
 		return malformed(err);
-	*out = mem_strndup(text, len);
-	return *out ? 0 : error_nomem(err);
+	if (strlist_add_len(&p->texts, text, len) < 0)
+		return error_nomem(err);
+	*out = p->texts.items[p->texts.nr - 1];
+	return 0;
+}
+
+/* Works like take_text(). */
+static int take_word(const char **out, struct generation_passed *p,
+		     struct cursor *c, struct error *err)
+{
+	char *text;
+	int ret = take_text(&text, p, c, err);
+
+	if (!ret)
+		*out = text;
+	return ret;
 }
 
 static int take_hash(uint8_t *out, size_t len, struct cursor *c,
@@ -131,14 +147,14 @@ static int take_head(struct generation_passed *p, struct cursor *c,
 	struct generation_change *change = &p->change;
 	struct generation_session *s = &p->session;
 	uint64_t start_time = 0;
-	int ret = take_text(&p->repository, c, err);
+	int ret = take_word(&p->repository, p, c, err);
 
 	if (!ret)
-		ret = take_text((char **)&change->node, c, err);
+		ret = take_word(&change->node, p, c, err);
 	if (!ret)
-		ret = take_text((char **)&change->user, c, err);
+		ret = take_word(&change->user, p, c, err);
 	if (!ret)
-		ret = take_text((char **)&change->action, c, err);
+		ret = take_word(&change->action, p, c, err);
 	if (!ret && (!cursor_be64(c, &change->seen) ||
 		     !cursor_be64(c, &change->session_ns)))
 		ret = malformed(err);
@@ -154,11 +170,11 @@ static int take_head(struct generation_passed *p, struct cursor *c,
 	return ret;
 }
 
-static int take_file(struct generation_file *f, struct cursor *c,
-		     struct error *err)
+static int take_file(struct generation_file *f, struct generation_passed *p,
+		     struct cursor *c, struct error *err)
 {
 	uint8_t is_executable = 0;
-	int ret = take_text(&f->path, c, err);
+	int ret = take_text(&f->path, p, c, err);
 
 	if (!ret)
 		ret = take_hash(f->sha256, sizeof(f->sha256), c, err);
@@ -170,18 +186,19 @@ static int take_file(struct generation_file *f, struct cursor *c,
 	return ret;
 }
 
-static int take_ref(struct generation_ref_change *r, struct cursor *c,
+static int take_ref(struct generation_ref_change *r,
+		    struct generation_passed *p, struct cursor *c,
 		    struct error *err)
 {
 	uint8_t has = 0;
-	int ret = take_text((char **)&r->ref, c, err);
+	int ret = take_word(&r->ref, p, c, err);
 
 	if (!ret && (!cursor_u8(c, &has) || has > (HAS_BEFORE | HAS_AFTER)))
 		ret = malformed(err);
 	if (!ret && has & HAS_BEFORE)
-		ret = take_text((char **)&r->before, c, err);
+		ret = take_word(&r->before, p, c, err);
 	if (!ret && has & HAS_AFTER)
-		ret = take_text((char **)&r->after, c, err);
+		ret = take_word(&r->after, p, c, err);
 	return ret;
 }
 
@@ -189,18 +206,23 @@ static int take_ref(struct generation_ref_change *r, struct cursor *c,
  * Takes from the message the number of items of an array, and allocates the
  * array. Each item has `size` bytes in memory and at least `least` bytes in the
  * message. So a number that is too large for the rest of the message is refused
- * before memory is allocated.
+ * before memory is allocated. Returns the array, or NULL with *ret set to an
+ * error code.
  */
-static int take_array(void **out, size_t *nr, size_t size, size_t least,
-		      struct cursor *c, struct error *err)
+static void *take_array(int *ret, size_t *nr, size_t size, size_t least,
+			struct cursor *c, struct error *err)
 {
+	void *out;
 	uint32_t n;
 
-	if (!cursor_be32(c, &n) || n > cursor_left(c) / least)
-		return malformed(err);
-	*out = mem_calloc(n ? n : 1, size);
-	*nr = *out ? n : 0;
-	return *out ? 0 : error_nomem(err);
+	if (!cursor_be32(c, &n) || n > cursor_left(c) / least) {
+		*ret = malformed(err);
+		return NULL;
+	}
+	out = mem_calloc(n ? n : 1, size);
+	*nr = out ? n : 0;
+	*ret = out ? 0 : error_nomem(err);
+	return out;
 }
 
 int generation_passed_parse(struct generation_passed *out, struct cursor *c,
@@ -209,21 +231,21 @@ int generation_passed_parse(struct generation_passed *out, struct cursor *c,
 	struct generation_change *change = &out->change;
 	int ret;
 
-	*out = (struct generation_passed){0};
+	*out = (struct generation_passed){.texts = STRLIST_INIT};
 	ret = take_head(out, c, err);
 	if (!ret)
-		ret = take_array((void **)&change->uploads, &change->upload_nr,
-				 sizeof(*change->uploads), FILE_LEAST, c, err);
+		out->uploads = take_array(&ret, &change->upload_nr,
+					  sizeof(*out->uploads), FILE_LEAST, c,
+					  err);
+	change->uploads = out->uploads;
 	for (size_t i = 0; !ret && i < change->upload_nr; i++)
-		ret = take_file(
-			(struct generation_file *)&change->uploads[i].file, c,
-			err);
+		ret = take_file(&out->uploads[i].file, out, c, err);
 	if (!ret)
-		ret = take_array((void **)&change->refs, &change->ref_nr,
-				 sizeof(*change->refs), REF_LEAST, c, err);
+		out->refs = take_array(&ret, &change->ref_nr,
+				       sizeof(*out->refs), REF_LEAST, c, err);
+	change->refs = out->refs;
 	for (size_t i = 0; !ret && i < change->ref_nr; i++)
-		ret = take_ref((struct generation_ref_change *)&change->refs[i],
-			       c, err);
+		ret = take_ref(&out->refs[i], out, c, err);
 	if (!ret && cursor_left(c))
 		ret = malformed(err);
 	return ret;
@@ -231,20 +253,8 @@ int generation_passed_parse(struct generation_passed *out, struct cursor *c,
 
 void generation_passed_release(struct generation_passed *p)
 {
-	struct generation_change *change = &p->change;
-
-	for (size_t i = 0; i < change->upload_nr; i++)
-		free(change->uploads[i].file.path);
-	for (size_t i = 0; i < change->ref_nr; i++) {
-		free((char *)change->refs[i].ref);
-		free((char *)change->refs[i].before);
-		free((char *)change->refs[i].after);
-	}
-	free((void *)change->uploads);
-	free((void *)change->refs);
-	free((char *)change->node);
-	free((char *)change->user);
-	free((char *)change->action);
-	free(p->repository);
-	*p = (struct generation_passed){0};
+	strlist_release(&p->texts);
+	free(p->uploads);
+	free(p->refs);
+	*p = (struct generation_passed){.texts = STRLIST_INIT};
 }

@@ -25,6 +25,7 @@
 #define GENERATIONS_PASSING_H
 
 #include "base/cursor.h"
+#include "base/strlist.h"
 #include "generations/history.h"
 
 /*
@@ -38,10 +39,14 @@ int generation_passed_print(struct buf *message, const char *repository,
 			    const struct generation_session *session,
 			    struct error *err);
 
-/* A change that was received. Everything is owned. */
+/* A change that was received. */
 struct generation_passed {
-	char *repository;
-	/* without find_ref */
+	/* owned: the strings of the change, and the name of the repository */
+	struct strlist texts;
+	struct generation_upload *uploads;  /* owned */
+	struct generation_ref_change *refs; /* owned */
+	const char *repository;             /* borrowed from `texts` */
+	/* borrowed from the fields above; without find_ref */
 	struct generation_change change;
 	struct generation_session session;
 };
