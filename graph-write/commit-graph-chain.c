@@ -12,6 +12,7 @@
 #include "sys/clock.h"
 #include "sys/io.h"
 #include "sys/lockfile.h"
+#include "sys/map.h"
 
 #define FILE_MODE 0444
 /*
@@ -254,38 +255,84 @@ static int put_old_lines(struct buf *out, const struct commit_graph *graph)
 }
 
 /*
- * Cleans up when the new chain is in place: removes the single commit-graph
- * file that the chain replaces, and layers that the new chain does not use.
+ * Removes the layers that the chain *c does not use. Takes the lock of the
+ * chain again: another writer may be about to commit a chain that names new
+ * layers. If another writer has the lock, or has changed the chain, this writer
+ * leaves the layers for the other one. Returns 0 or a negative error code.
  */
-static int tidy_up(const struct commit_graph_chain *c, struct error *err)
+static int expire_unused(const struct commit_graph_chain *c, struct error *err)
 {
+	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
+	struct buf chain = BUF_INIT, old = BUF_INIT, now = BUF_INIT;
 	struct tidying t = {
 		.odb = c->odb,
 		.dir_nr = c->dir_nr,
 		.expiry = c->expiry,
 		.err = err,
 	};
-	struct buf path = BUF_INIT, chain = BUF_INIT, old = BUF_INIT;
-	int ret = buf_printf(&path, "%s/info/commit-graph",
-			     c->odb->dirs[c->dir_nr]);
+	int ret = put_lines(&chain, c);
 
 	if (!ret)
-		ret = put_lines(&chain, c);
-	if (!ret)
 		ret = put_old_lines(&old, c->graph);
-	if (ret < 0) {
+	if (ret < 0)
 		error_nomem(err);
-	} else {
+	if (!ret)
+		ret = commit_graph_chain_lock(&lock, c->odb, c->dir_nr, false,
+					      err);
+	if (lock.file.path && !ret)
+		ret = sys_read_file(&now, lock.path, err);
+	if (now.len && !strcmp(now.data, chain.data)) {
 		t.chain = chain.data;
 		t.old = old.data;
-		ret = sys_unlink(path.data, err);
-		if (!ret)
-			ret = expire_layers(&t);
+		ret = expire_layers(&t);
 	}
-	buf_release(&path);
+	commit_graph_chain_unlock(&lock);
 	buf_release(&chain);
 	buf_release(&old);
-	return ret;
+	buf_release(&now);
+	return ret == ERR_DENIED || ret == ERR_MISSING ? 0 : ret;
+}
+
+static int single_path(struct buf *out, const struct odb *odb, size_t dir_nr)
+{
+	return buf_printf(out, "%s/info/commit-graph", odb->dirs[dir_nr]);
+}
+
+/*
+ * Cleans up when the new chain is in place: removes the single commit-graph
+ * file that the chain replaces, and layers that the new chain does not use.
+ * `single`: the state of the single file while the chain was locked. Another
+ * writer may have replaced the single file since then. The other writer's file
+ * stays, because that writer may have removed the chain.
+ */
+static int tidy_up(const struct commit_graph_chain *c,
+		   const struct sys_stat *single, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat now;
+	int ret = single_path(&path, c->odb, c->dir_nr) < 0 ? error_nomem(err)
+							    : 0;
+
+	if (!ret && !sys_lstat(&now, path.data, NULL) &&
+	    sys_is_same(&now, single) && now.mtime_ns == single->mtime_ns)
+		ret = sys_unlink(path.data, err);
+	buf_release(&path);
+	return ret < 0 ? ret : expire_unused(c, err);
+}
+
+/* Sets *single to zero if there is no single commit-graph file. */
+static int stat_single(struct sys_stat *single,
+		       const struct commit_graph_chain *c, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	int ret = single_path(&path, c->odb, c->dir_nr) < 0
+			  ? error_nomem(err)
+			  : sys_lstat(single, path.data, err);
+
+	if (ret == ERR_MISSING)
+		*single = (struct sys_stat){0};
+	buf_release(&path);
+	return ret == ERR_MISSING ? 0 : ret;
 }
 
 int commit_graph_chain_install(const struct commit_graph_chain *c,
@@ -293,6 +340,7 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 			       struct error *err)
 {
 	enum sys_fsync_method method;
+	struct sys_stat single;
 	int ret = repo_fsync_method(c->odb->repo, REPO_FSYNC_COMMIT_GRAPH,
 				    &method, err);
 
@@ -301,6 +349,8 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 					      err);
 	if (!ret)
 		ret = stage_chain(c, lock, method, err);
+	if (!ret)
+		ret = stat_single(&single, c, err);
 	/*
 	 * A single commit-graph file that stays below the new layer becomes the
 	 * lowest layer of the chain.
@@ -317,10 +367,11 @@ int commit_graph_chain_install(const struct commit_graph_chain *c,
 	if (!ret)
 		ret = sys_tempfile_commit(&lock->file, lock->path, method, err);
 	commit_graph_chain_unlock(lock);
-	return ret < 0 ? ret : tidy_up(c, err);
+	return ret < 0 ? ret : tidy_up(c, &single, err);
 }
 
-int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
+int commit_graph_chain_remove(const struct commit_graph_chain_lock *lock,
+			      const struct odb *odb, size_t dir_nr,
 			      int64_t expiry, struct error *err)
 {
 	struct tidying t = {
@@ -332,10 +383,13 @@ int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
 		.err = err,
 	};
 	struct buf path = BUF_INIT;
-	int ret = chain_path(&path, odb, dir_nr, "commit-graph-chain") < 0
-			  ? error_nomem(err)
-			  : sys_unlink(path.data, err);
+	int ret;
 
+	if (!lock->file.path)
+		return 0;
+	ret = chain_path(&path, odb, dir_nr, "commit-graph-chain") < 0
+		      ? error_nomem(err)
+		      : sys_unlink(path.data, err);
 	buf_release(&path);
 	return ret < 0 ? ret : expire_layers(&t);
 }

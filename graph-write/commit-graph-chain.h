@@ -124,24 +124,29 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock);
 
 /*
- * Writes the file of the new layer and the chain file, removes files that the
- * new chain does not need, and releases the lock. Takes the lock first if it is
- * not held. Returns 0 or a negative error code. After an error the old chain is
- * still in place, with one exception: if only the removal of files has failed,
- * the new chain is in place.
+ * Writes the file of the new layer and the chain file, and removes files that
+ * the new chain does not need, unless another process changes the chain
+ * meanwhile. Takes the lock first if it is not held, and releases it. Returns 0
+ * or a negative error code. After an error the old chain is still in place,
+ * with one exception: if only the removal of files has failed, the new chain is
+ * in place.
  */
 int commit_graph_chain_install(const struct commit_graph_chain *chain,
 			       struct commit_graph_chain_lock *lock,
 			       struct error *err);
 
 /*
- * Removes a chain after a single commit-graph file has replaced the chain. The
- * file commit-graph-chain, which lists the layers, is removed at once. The file
- * of a layer is removed if it was last changed at or before `expiry`, in
+ * Removes a chain after a single commit-graph file has replaced the chain. Does
+ * nothing if `lock`, the lock of the chain, is not held: another process may be
+ * writing a new chain.
+ *
+ * The file commit-graph-chain, which lists the layers, is removed at once. The
+ * file of a layer is removed if it was last changed at or before `expiry`, in
  * seconds since 1970. Younger layers stay, because other processes may still
  * read them. Returns 0 or a negative error code.
  */
-int commit_graph_chain_remove(const struct odb *odb, size_t dir_nr,
+int commit_graph_chain_remove(const struct commit_graph_chain_lock *lock,
+			      const struct odb *odb, size_t dir_nr,
 			      int64_t expiry, struct error *err);
 
 /*

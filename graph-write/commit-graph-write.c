@@ -22,7 +22,7 @@ struct writing {
 	 * layer
 	 */
 	size_t kept;
-	/* lock of the chain; only held if a chain is written */
+	/* lock of the chain; held while a chain is written or removed */
 	struct commit_graph_chain_lock lock;
 	struct graph_commits commits;
 	struct graph_records records;
@@ -282,9 +282,30 @@ static int number_commits(struct writing *w)
 }
 
 /*
- * Puts the new commit-graph file in place, as a layer of the chain or as a
- * single file. A single file replaces an existing chain.
+ * Puts the new commit-graph file in place as a single file, which replaces an
+ * existing chain. If the chain cannot be locked, it stays: another process may
+ * be writing a new chain. Readers use the single file and ignore the chain.
+ *
+ * The chain is locked before the single file is renamed. So a process that
+ * replaces the single file by a chain does not end in between, with the result
+ * that both are removed.
  */
+static int install_single(struct writing *w, const struct buf *bytes)
+{
+	const struct commit_graph_options *o = w->o;
+	int ret = commit_graph_chain_lock(&w->lock, w->odb, o->dir_nr, false,
+					  NULL);
+
+	if (ret == ERR_NOMEM)
+		return error_nomem(w->err);
+	ret = commit_graph_install(w->odb->repo, w->odb->dirs[o->dir_nr], bytes,
+				   w->err);
+	return ret < 0 ? ret
+		       : commit_graph_chain_remove(&w->lock, w->odb, o->dir_nr,
+						   o->expiry, w->err);
+}
+
+/* Puts the new commit-graph file in place. */
 static int install(struct writing *w, const struct buf *bytes,
 		   const struct oid *checksum)
 {
@@ -297,15 +318,10 @@ static int install(struct writing *w, const struct buf *bytes,
 		.checksum = checksum,
 		.expiry = w->o->expiry,
 	};
-	int ret;
 
-	if (is_split(w))
-		return commit_graph_chain_install(&chain, &w->lock, w->err);
-	ret = commit_graph_install(w->odb->repo, w->odb->dirs[w->o->dir_nr],
-				   bytes, w->err);
-	return ret < 0 ? ret
-		       : commit_graph_chain_remove(w->odb, w->o->dir_nr,
-						   w->o->expiry, w->err);
+	return is_split(w)
+		       ? commit_graph_chain_install(&chain, &w->lock, w->err)
+		       : install_single(w, bytes);
 }
 
 /*

@@ -5,6 +5,7 @@ test_description='git commit-graph: chains
 Two copies of a repository go the same way, one written by stock Git: the same
 files, byte for byte, after each step.'
 . "$(dirname "$0")/lib.sh"
+. "$GITREACH_SRC/t/lib-meanwhile.sh"
 
 info=objects/info
 
@@ -253,6 +254,34 @@ test_expect_success 'another process holds the lock' '
 		--split 2>err &&
 	grep "Unable to create .*commit-graph-chain.lock.: File exists" err &&
 	rm $lock
+'
+
+# The layers that the chain names must exist, also if a single file hides the chain.
+check_layers () {
+	for layer in $(cat b.git/$info/commit-graphs/commit-graph-chain)
+	do
+		test -e b.git/$info/commit-graphs/graph-$layer.graph || return
+	done &&
+	"$GIT" -C b.git commit-graph verify
+}
+
+test_expect_success 'a single file is written while another process adds a layer' '
+	grow 1 && both --reachable --split=replace && grow 1 &&
+	meanwhile "*/commit-graphs/tmp_graph_*" "git commit-graph write --reachable" \
+		git -C b.git commit-graph write --reachable --split=no-merge &&
+	test -e b.git/$info/commit-graph && check_layers &&
+	git -C b.git commit-graph write --reachable &&
+	! test -e b.git/$info/commit-graphs/commit-graph-chain
+'
+
+test_expect_success 'unused layers are removed while another process adds a layer' '
+	grow 1 && git -C b.git commit-graph write --reachable --split &&
+	new=$(stock -C b.git commit-tree -m new -p main main^{tree}) &&
+	meanwhile "*/commit-graphs" "git update-ref refs/heads/more $new &&
+		git commit-graph write --reachable --split=no-merge || :" \
+		git -C b.git -c core.fsync=none commit-graph write --reachable \
+		--split=replace &&
+	check_layers
 '
 
 test_done

@@ -138,6 +138,18 @@ static void assert_chain(const struct graphchain *f, const char *text)
 	buf_release(&content);
 }
 
+static void remove_chain(struct graphchain *f)
+{
+	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
+
+	assert_int_equal(
+		commit_graph_chain_lock(&lock, &f->odb, 0, false, NULL), 0);
+	assert_int_equal(
+		commit_graph_chain_remove(&lock, &f->odb, 0, INT64_MAX, NULL),
+		0);
+	commit_graph_chain_unlock(&lock);
+}
+
 static void test_install(void **state)
 {
 	struct graphchain f;
@@ -156,10 +168,28 @@ static void test_install(void **state)
 	assert_chain(&f, "cccccccccccccccccccccccccccccccccccccccc\n");
 	assert_false(is_there(&f, layer_aa) || is_there(&f, layer_bb));
 	assert_true(is_there(&f, layer_cc));
-	assert_int_equal(commit_graph_chain_remove(&f.odb, 0, INT64_MAX, NULL),
-			 0);
+	remove_chain(&f);
 	assert_false(is_there(&f, layer_cc));
 	assert_false(is_there(&f, "commit-graphs/commit-graph-chain"));
+	tmprepo_release(&f.t);
+}
+
+/*
+ * A chain is only removed under its lock. Otherwise another process could just
+ * be writing a chain, and would name layers that are gone.
+ */
+static void test_remove_unlocked(void **state)
+{
+	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
+	struct graphchain f;
+
+	graphchain_setup(&f);
+	graphchain_write_chain(&f, &graphchain_top_file);
+	assert_int_equal(
+		commit_graph_chain_remove(&lock, &f.odb, 0, INT64_MAX, NULL),
+		0);
+	assert_true(is_there(&f, layer_aa) && is_there(&f, layer_bb));
+	assert_true(is_there(&f, "commit-graphs/commit-graph-chain"));
 	tmprepo_release(&f.t);
 }
 
@@ -254,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kept),
 		cmocka_unit_test(test_install),
+		cmocka_unit_test(test_remove_unlocked),
 		cmocka_unit_test(test_single),
 		cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_install_single),
