@@ -358,6 +358,8 @@ static int check_last(struct old_packs *old,
 {
 	int ret = guard ? check_relied(old, guard, err) : 0;
 
+	if (!ret && guard && guard->check)
+		ret = guard->check(guard->ctx, err);
 	return ret < 0 || !guard ? ret
 				 : old_packs_spare_freshened(old, guard, err);
 }

@@ -59,6 +59,12 @@ struct old_packs_guard {
 	 * directory, and on which it relies; NULL: none
 	 */
 	const struct strlist *made;
+	/*
+	 * Checks, right before packs are removed, that other files exist on
+	 * which the caller relies. Returns 0, ERR_MISSING with the reason if
+	 * one is gone, or another negative error code. NULL: no other files.
+	 */
+	int (*check)(void *ctx, struct error *err);
 	void *ctx; /* argument of the callbacks */
 };
 
@@ -138,9 +144,10 @@ void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
  * was replaced. In the last case this repack, or another one, has made the same
  * pack again.
  *
- * No pack is removed if another process has removed a pack on which the caller
- * relies: the listed packs may now have the last copies of some objects. A
- * later repack will remove them. The result is then ERR_MISSING.
+ * No pack is removed if another process has removed a pack or another file on
+ * which the caller relies: the listed packs may now have the last copies of
+ * some objects. A later repack will remove them. The result is then
+ * ERR_MISSING.
  *
  * `guard`: NULL if the caller relies on no other pack. Returns 0, ERR_MISSING,
  * ERR_DENIED if another process holds the lock, or another negative error code.

@@ -62,3 +62,29 @@ int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err)
 	loose_writer_release(&writer);
 	return ret;
 }
+
+int loosen_check(const struct unreachable *u, struct error *err)
+{
+	const struct odb *odb = u->walk->odb;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf path = BUF_INIT;
+	struct oid oid;
+	int ret = 0;
+
+	for (size_t i = 0; i < u->nr && !ret; i++) {
+		if (!loosen_relies(&u->items[i]))
+			continue;
+		objspace_oid(&oid, &u->walk->space, u->items[i].obj_pos);
+		buf_reset(&path);
+		if (odb_loose_path(&path, odb, odb->dirs[0], &oid) < 0)
+			ret = error_nomem(err);
+		else if (!sys_exists(path.data))
+			ret = error_set(
+				err, ERR_MISSING,
+				"no pack is removed, because loose object %s "
+				"was removed meanwhile",
+				oid_to_hex(hex, &oid, odb->algo));
+	}
+	buf_release(&path);
+	return ret;
+}

@@ -12,15 +12,25 @@
 #include "repack/unreachable.h"
 
 /*
- * Returns whether an object needs a loose copy, because the object is kept and
- * its pack is about to be removed. There are two cases:
- * - The object has no other copy. Without a loose copy, it would be lost.
- * - The object has another copy, but its time is older than item->mtime, the
- *   time of the object. With that time, the object would expire too early.
+ * Returns whether a loose object must exist before old packs are removed: the
+ * object is kept, one of these packs has the object, and no copy stays that
+ * another process cannot remove.
+ */
+static inline bool loosen_relies(const struct unreachable_item *item)
+{
+	return item->is_kept && item->is_packed && !item->is_safe;
+}
+
+/*
+ * Returns whether loosen_write() writes a loose copy of an object. The loose
+ * copy must exist (loosen_relies()), and one of two cases applies:
+ * - There is no loose copy. Without a loose copy, the object would be lost.
+ * - The time of the loose copy is older than item->mtime, the time of the
+ *   object. With the older time, the object would expire too early.
  */
 static inline bool loosen_wants(const struct unreachable_item *item)
 {
-	return item->is_kept && item->is_packed && !item->is_safe &&
+	return loosen_relies(item) &&
 	       (!item->is_loose || item->loose_mtime < item->mtime);
 }
 
@@ -37,5 +47,14 @@ static inline bool loosen_wants(const struct unreachable_item *item)
  * written. Returns 0 or a negative error code.
  */
 int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err);
+
+/*
+ * Checks that the loose objects still exist on which the removal of old packs
+ * relies. A `git prune-packed` removes a loose object while an old pack also
+ * has the object. So call this function under the lock of the pack directory
+ * (sys/dirlock.h), right before the packs are removed. Returns 0; ERR_MISSING
+ * if a loose object is gone; or ERR_NOMEM.
+ */
+int loosen_check(const struct unreachable *u, struct error *err);
 
 #endif

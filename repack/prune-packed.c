@@ -6,7 +6,9 @@
 #include "odb/freshen.h"
 #include "odb/odb.h"
 #include "pack/mtimes.h"
+#include "packs/old-packs.h"
 #include "repack/prune-packed.h"
+#include "sys/dirlock.h"
 #include "sys/io.h"
 
 enum { FANOUT_NR = 256, NS_PER_S = 1000000000 };
@@ -16,6 +18,13 @@ struct pack_times {
 	/* the .mtimes file of a cruft pack; valid if `is_open` */
 	struct pack_mtimes_file file;
 	bool is_tried, is_open;
+	/*
+	 * is_there: the pack was not removed. Valid while loose objects whose
+	 * ids start with the byte `looked_at` - 1 are visited, because a lock
+	 * is held meanwhile (struct prune). looked_at 0: not known.
+	 */
+	bool is_there;
+	unsigned looked_at;
 	/* whether the modification time of the pack was set to now */
 	enum freshen_state freshness;
 };
@@ -31,6 +40,13 @@ struct prune {
 	 * being visited.
 	 */
 	unsigned first;
+	/*
+	 * A result of sys_dirlock_take() for the directory of packs: while it
+	 * is held, no other process removes a pack because a loose file has the
+	 * object. The lock is taken for one directory of loose objects at a
+	 * time.
+	 */
+	int lock;
 	struct error *err;
 };
 
@@ -71,6 +87,18 @@ static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 	       freshen_pack(&t->freshness, pack, mtime_ns);
 }
 
+/* Returns whether pack `nr` was not removed. */
+static bool is_there(struct prune *p, uint32_t nr)
+{
+	struct pack_times *t = &p->times[nr];
+
+	if (t->looked_at != p->first + 1) {
+		t->looked_at = p->first + 1;
+		t->is_there = !old_packs_is_gone(p->odb->packs[nr].pack);
+	}
+	return t->is_there;
+}
+
 /*
  * Returns whether a pack has the object with a time that is not earlier than
  * the time of the loose file.
@@ -89,6 +117,7 @@ static bool is_redundant(struct prune *p, const struct oid *oid,
 		uint32_t seconds = pack_mtimes_clamp(st.mtime_ns / NS_PER_S);
 
 		if (pack_idx_find(&pack->idx, oid->bytes, &idx_pos) &&
+		    is_there(p, i) &&
 		    (pack->is_cruft ? is_noted(p, i, idx_pos, seconds)
 				    : takes_time(p, i, st.mtime_ns)))
 			return true;
@@ -96,14 +125,34 @@ static bool is_redundant(struct prune *p, const struct oid *oid,
 	return false;
 }
 
+/*
+ * Begins the directory of loose objects whose ids start with the byte `first`.
+ * Returns 0, ERR_DENIED if another process keeps the lock, or ERR_NOMEM.
+ */
+static int begin_dir(struct prune *p, unsigned first)
+{
+	struct buf dir = BUF_INIT;
+
+	p->first = first;
+	progress_set(&p->progress, first + 1);
+	if (p->options->dry_run)
+		return 0;
+	sys_dirlock_drop(p->lock);
+	p->lock = buf_printf(&dir, "%s/pack", p->odb->dirs[0]) < 0
+			  ? error_nomem(p->err)
+			  : sys_dirlock_take(dir.data, SYS_DIRLOCK_PACKS_MS,
+					     p->err);
+	buf_release(&dir);
+	return p->lock < 0 ? p->lock : 0;
+}
+
 static int prune_one(void *ctx, const struct oid *oid, const char *path)
 {
 	struct prune *p = ctx;
+	int ret = oid->bytes[0] != p->first ? begin_dir(p, oid->bytes[0]) : 0;
 
-	if (oid->bytes[0] != p->first) {
-		p->first = oid->bytes[0];
-		progress_set(&p->progress, p->first + 1);
-	}
+	if (ret < 0)
+		return ret;
 	if (!is_redundant(p, oid, path))
 		return 0;
 	if (p->options->removing)
@@ -135,7 +184,10 @@ static int remove_empty(const struct odb *odb, struct error *err)
 int prune_packed(const struct repo *repo,
 		 const struct prune_packed_options *options, struct error *err)
 {
-	struct prune p = {.options = options, .first = FANOUT_NR, .err = err};
+	struct prune p = {.options = options,
+			  .first = FANOUT_NR,
+			  .lock = SYS_DIRLOCK_NONE,
+			  .err = err};
 	struct odb *odb;
 	int ret = odb_open_named(&odb, repo, NULL, err);
 
@@ -150,6 +202,7 @@ int prune_packed(const struct repo *repo,
 	progress_start(&p.progress, options->progress,
 		       "Removing duplicate objects", FANOUT_NR);
 	ret = odb_each_loose(odb, true, prune_one, &p, err);
+	sys_dirlock_drop(p.lock);
 	if (!ret && !options->dry_run)
 		ret = remove_empty(odb, err);
 	if (!ret)

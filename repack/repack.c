@@ -506,6 +506,16 @@ static bool relies_on(void *ctx, const struct pack *pack)
 	       (pack->is_kept || pack_names_has(o->keep_packs, pack->name));
 }
 
+/* For old_packs_guard.check. */
+static int check_loose(void *ctx, struct error *err)
+{
+	const struct run *r = ctx;
+
+	return r->options->unreachable == REPACK_LOOSEN
+		       ? loosen_check(&r->unreachable, err)
+		       : 0;
+}
+
 /*
  * Call options->before_removal. The list of packs to remove may have packs that
  * stay, for example a pack with the same name as the new pack. Take such packs
@@ -526,9 +536,9 @@ static int ask_before_removal(struct run *r, struct error *err)
 }
 
 /*
- * Remove the packs that are listed. If another process has removed a pack on
- * which this repack relies, there is a warning. Returns 0 or a negative error
- * code.
+ * Remove the packs that are listed. If another process has removed a pack or a
+ * loose object on which this repack relies, there is a warning. Returns 0 or a
+ * negative error code.
  */
 static int remove_old(struct run *r, const struct old_packs_guard *guard,
 		      struct error *err)
@@ -554,6 +564,7 @@ static int remove_redundant(struct run *r, struct error *err)
 		.relies_on = relies_on,
 		.may_age = may_age,
 		.made = &r->made,
+		.check = check_loose,
 		.ctx = r,
 	};
 	int ret = newpacks_names(&r->made, &r->job.newpacks) < 0

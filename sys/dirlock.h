@@ -13,9 +13,9 @@
 
 /*
  * Milliseconds to wait for the lock of a pack directory. A process holds this
- * lock while it removes packs, gives a received pack its final name, or
- * installs a multi-pack-index. So no process relies on a pack that another
- * process removes at the same time.
+ * lock while it removes packs, or loose objects that are also in packs; while
+ * it gives a new pack its final name; and while it installs a multi-pack-index.
+ * So no process relies on a file that another process removes at the same time.
  */
 #define SYS_DIRLOCK_PACKS_MS 60000
 

@@ -553,6 +553,28 @@ test_expect_success 'repack -a: a kept pack is removed meanwhile' '
 	test -e $small && stock -C r.git cat-file -e $(cat old)
 '
 
+# with_unreachable: make r.git, where the loose object $loose and $pack.pack have the
+# unreachable object $lost
+with_unreachable () {
+	again && lost=$(echo lost | stock -C r.git hash-object -w --stdin) &&
+	loose=r.git/objects/$(echo $lost | sed "s,..,&/,") && test -e $loose &&
+	pack=$(echo $lost | stock -C r.git pack-objects -q objects/pack/pack) &&
+	pack=r.git/objects/pack/pack-$pack && test -e $pack.idx
+}
+
+test_expect_success 'prune-packed: a pack is removed meanwhile' '
+	with_unreachable && locked "rm $pack.*" git -C r.git prune-packed &&
+	stock -C r.git cat-file -e $lost && with_unreachable &&
+	git -C r.git prune-packed && ! test -e $loose
+'
+
+test_expect_success 'repack -A: a loose object is removed meanwhile' '
+	with_unreachable && locked "rm $loose" git -C r.git repack -Adq 2>err &&
+	grep "no pack is removed, because loose object $lost was removed" err &&
+	stock -C r.git cat-file -e $lost && git -C r.git repack -Adq &&
+	test -e $loose && ! test -e $pack.pack
+'
+
 test_expect_success 'multi-pack-index expire: a pack that stays is removed meanwhile' '
 	pushed_old &&
 	git -C r.git multi-pack-index write \
