@@ -492,8 +492,9 @@ static bool may_age(void *ctx, const char *name)
 }
 
 /*
- * Returns whether this repack left objects out of the new pack because of a
- * pack that stays.
+ * Returns whether this repack did not copy objects because a pack that stays
+ * has them. Such a pack may also be a pack whose unreachable objects need no
+ * other copy (unreachable_item.is_safe).
  */
 static bool relies_on(void *ctx, const struct pack *pack)
 {
@@ -502,8 +503,9 @@ static bool relies_on(void *ctx, const struct pack *pack)
 
 	if (o->geometric)
 		return !pack->is_cruft;
-	return !o->pack_kept_objects &&
-	       (pack->is_kept || pack_names_has(o->keep_packs, pack->name));
+	return wants_unreachable(o) ||
+	       (!o->pack_kept_objects &&
+		(pack->is_kept || pack_names_has(o->keep_packs, pack->name)));
 }
 
 /* For old_packs_guard.check. */

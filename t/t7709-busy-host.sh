@@ -568,6 +568,18 @@ test_expect_success 'prune-packed: a pack is removed meanwhile' '
 	git -C r.git prune-packed && ! test -e $loose
 '
 
+for options in "-A" "--cruft"
+do
+	test_expect_success "repack $options: a pack that keeps an object is removed meanwhile" '
+		with_unreachable && rm -f $loose && : >$pack.keep &&
+		printf "%s\n" $lost $(stock -C r.git rev-parse main) |
+			stock -C r.git pack-objects -q objects/pack/pack &&
+		locked "rm $pack.*" git -C r.git repack -dq $options \
+			--pack-kept-objects &&
+		stock -C r.git cat-file -e $lost
+	'
+done
+
 test_expect_success 'repack -A: a loose object is removed meanwhile' '
 	with_unreachable && locked "rm $loose" git -C r.git repack -Adq 2>err &&
 	grep "no pack is removed, because loose object $lost was removed" err &&
