@@ -353,17 +353,13 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 	return ret < 0 ? ret : kept;
 }
 
-/*
- * Locks the directory of a new pack. The repository may already have a pack of
- * this name, and a repack may be removing this stored pack. So this function
- * waits until the repack has removed its old packs. Returns a value for
- * sys_dirlock_drop().
- */
-static int lock_dir(const struct pack_indexer_files *files)
+/* Returns a value for sys_dirlock_drop(), or a negative error code. */
+static int lock_dir(const struct pack_indexer_files *files, struct error *err)
 {
 	if (!files->pack || files->is_passing)
 		return SYS_DIRLOCK_NONE;
-	return sys_dirlock_take_parent(files->pack, SYS_DIRLOCK_PACKS_MS, NULL);
+	return sys_dirlock_take_for_pack(files->pack, SYS_DIRLOCK_PACKS_MS,
+					 err);
 }
 
 int pack_indexer_write(struct pack_indexer *ix,
@@ -373,8 +369,10 @@ int pack_indexer_write(struct pack_indexer *ix,
 	struct parts parts = {SYS_TEMPFILE_INIT, SYS_TEMPFILE_INIT};
 	struct sys_hold hold;
 	int ret = write_parts(&parts, ix, files, err);
-	int lock = ret ? SYS_DIRLOCK_NONE : lock_dir(files);
+	int lock = ret ? SYS_DIRLOCK_NONE : lock_dir(files, err);
 
+	if (lock < 0)
+		ret = lock;
 	/*
 	 * Signals are held, so that no signal leaves a pack or a .keep file
 	 * without the index.

@@ -280,8 +280,12 @@ struct pack_indexer_files {
 
 /*
  * Puts the files in place: .keep and .promisor, then .pack and .rev, then .idx.
- * Each is renamed from a temporary file in the same directory. Returns 1 if a
- * .keep file was made, 0 if it existed or keep is NULL, or a negative error
+ * Each is renamed from a temporary file in the same directory. Waits while
+ * another process has the lock of the directory (sys/dirlock.h).
+ *
+ * Returns 1 if a .keep file was made; 0 if it existed or keep is NULL;
+ * ERR_DENIED if the pack exists and another process keeps the lock, because
+ * that process may be removing the existing pack; or another negative error
  * code. After an error some files may be in place; without the .idx they are
  * not a pack.
  */

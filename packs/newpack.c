@@ -642,6 +642,19 @@ static int finish_parts(struct newpack *np, struct error *err)
 	return ret;
 }
 
+/* Sets *path to the final path of a file of the pack. */
+static int part_path(struct buf *path, const struct newpack *np,
+		     const char *base, const char *extension, struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+
+	oid_to_hex(hex, &np->checksum, np->packs.odb->algo);
+	buf_reset(path);
+	return buf_printf(path, "%s-%s.%s", base, hex, extension) < 0
+		       ? error_nomem(err)
+		       : 0;
+}
+
 int newpack_install(struct newpack *np, const char *base, struct error *err)
 {
 	static const char *const extensions[NEWPACK_PART_NR] = {
@@ -651,25 +664,20 @@ int newpack_install(struct newpack *np, const char *base, struct error *err)
 		[NEWPACK_IDX] = "idx",
 	};
 	int ret = finish_parts(np, err), lock = SYS_DIRLOCK_NONE;
-	char hex[OID_MAX_HEX_LEN + 1];
 	struct buf path = BUF_INIT;
 	struct sys_hold hold;
 
-	/*
-	 * The directory may already have a pack of this name, and another
-	 * repack may be removing its files. So wait until the other repack has
-	 * removed its old packs.
-	 */
 	if (!ret)
-		lock = sys_dirlock_take_parent(base, SYS_DIRLOCK_PACKS_MS,
-					       NULL);
-	oid_to_hex(hex, &np->checksum, np->packs.odb->algo);
+		ret = part_path(&path, np, base, "pack", err);
+	if (!ret)
+		lock = sys_dirlock_take_for_pack(path.data,
+						 SYS_DIRLOCK_PACKS_MS, err);
+	if (lock < 0)
+		ret = lock;
 	sys_hold_signals(&hold);
 	for (int i = 0; i < NEWPACK_PART_NR && !ret; i++) {
-		buf_reset(&path);
-		if (buf_printf(&path, "%s-%s.%s", base, hex, extensions[i]) < 0)
-			ret = error_nomem(err);
-		else
+		ret = part_path(&path, np, base, extensions[i], err);
+		if (!ret)
 			ret = install_part(np, i, path.data, err);
 	}
 	sys_release_signals(&hold);

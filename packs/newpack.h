@@ -210,7 +210,9 @@ int newpack_bitmap(struct newpack *np, const char *dir,
  * "<base>-<checksum>.<ext>". Existing files of these names are replaced. An
  * existing .pack has the same bytes, because its name is its checksum. Waits
  * while another process has the lock of the directory (sys/dirlock.h). Returns
- * 0 or a negative error code.
+ * 0; ERR_DENIED if the pack exists and another process keeps the lock, because
+ * that process may be removing the existing pack; or another negative error
+ * code.
  */
 int newpack_install(struct newpack *np, const char *base, struct error *err);
 

@@ -38,14 +38,19 @@ int sys_dirlock_take(const char *path, int64_t timeout_ms, struct error *err)
 	return fd;
 }
 
-int sys_dirlock_take_parent(const char *path, int64_t timeout_ms,
-			    struct error *err)
+int sys_dirlock_take_for_pack(const char *path, int64_t timeout_ms,
+			      struct error *err)
 {
 	char *dir = sys_parent(path);
-	int lock = dir ? sys_dirlock_take(dir, timeout_ms, err)
-		       : error_nomem(err);
+	struct error own = ERROR_INIT;
+	int lock = dir ? sys_dirlock_take(dir, timeout_ms, &own)
+		       : error_nomem(&own);
 
 	free(dir);
+	if (lock == ERR_DENIED && !sys_exists(path))
+		lock = SYS_DIRLOCK_NONE;
+	if (lock < 0 && err)
+		*err = own;
 	return lock;
 }
 

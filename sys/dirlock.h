@@ -35,11 +35,18 @@
 int sys_dirlock_take(const char *path, int64_t timeout_ms, struct error *err);
 
 /*
- * Locks the directory of the file `path`, which need not exist. Works like
- * sys_dirlock_take(), and can also return ERR_NOMEM.
+ * Locks the directory of the pack file `path` ("<dir>/pack-<hex>.pack") before
+ * a new pack gets this name. The directory may already have a pack of this
+ * name, and another process may be removing the stored pack. So this function
+ * waits for `timeout_ms` milliseconds until the other process has removed its
+ * packs.
+ *
+ * Returns like sys_dirlock_take(), with one difference: if another descriptor
+ * still has the lock, but there is no file `path`, returns SYS_DIRLOCK_NONE,
+ * because no process is removing this pack. Can also return ERR_NOMEM.
  */
-int sys_dirlock_take_parent(const char *path, int64_t timeout_ms,
-			    struct error *err);
+int sys_dirlock_take_for_pack(const char *path, int64_t timeout_ms,
+			      struct error *err);
 
 /* Releases the lock. Ignores SYS_DIRLOCK_NONE and negative values. */
 void sys_dirlock_drop(int lock);

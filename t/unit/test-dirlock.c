@@ -34,10 +34,41 @@ static void test_holders(void **state)
 	tmprepo_release(&t);
 }
 
+/*
+ * While another process keeps the lock, a new pack may only get a name that no
+ * stored pack has: the other process may be removing the stored pack.
+ */
+static void test_for_pack(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct buf path = BUF_INIT;
+	struct tmprepo t;
+	int held, lock;
+
+	tmprepo_init(&t, HASH_SHA1);
+	buf_printf(&path, "%s/pack-1.pack", t.dir);
+	held = sys_dirlock_take_for_pack(path.data, 0, &err);
+	assert_true(held >= 0 && held != SYS_DIRLOCK_NONE);
+	lock = sys_dirlock_take_for_pack(path.data, 30, &err);
+	assert_int_equal(lock, SYS_DIRLOCK_NONE);
+	assert_int_equal(err.code, 0);
+	tmprepo_write(&t, "pack-1.pack", "");
+	lock = sys_dirlock_take_for_pack(path.data, 30, &err);
+	assert_int_equal(lock, ERR_DENIED);
+	assert_int_equal(err.code, ERR_DENIED);
+	sys_dirlock_drop(held);
+	lock = sys_dirlock_take_for_pack(path.data, 0, NULL);
+	assert_true(lock >= 0 && lock != SYS_DIRLOCK_NONE);
+	sys_dirlock_drop(lock);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holders),
+		cmocka_unit_test(test_for_pack),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
