@@ -4,11 +4,14 @@
 
 #include "base/mem.h"
 #include "object/links.h"
+#include "odb/freshen.h"
 #include "pack/mtimes.h"
 #include "packs/old-packs.h"
 #include "repack/unreachable.h"
 #include "sys/clock.h"
 #include "sys/io.h"
+
+#define NS_PER_S INT64_C(1000000000)
 
 struct collecting {
 	struct unreachable *u;
@@ -110,15 +113,13 @@ static int collect_objects(struct collecting *c, const struct odb_pack *p,
 			item->is_packed = true;
 		else if (times)
 			note_staying(item, mtime);
-		else
-			item->is_safe = true;
 	}
 	return 0;
 }
 
 static int64_t time_of(const struct pack *pack)
 {
-	return pack->mtime_ns / 1000000000;
+	return pack->mtime_ns / NS_PER_S;
 }
 
 static int collect_cruft(struct collecting *c, const struct odb_pack *p)
@@ -175,12 +176,54 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 	ret = sys_stat(&st, path, c->err);
 	if (ret < 0)
 		return ret == ERR_MISSING ? 0 : ret;
-	item = add(c->u, obj_pos, st.mtime_ns / 1000000000);
+	item = add(c->u, obj_pos, st.mtime_ns / NS_PER_S);
 	if (!item)
 		return error_nomem(c->err);
 	item->is_loose = true;
-	item->loose_mtime = pack_mtimes_clamp(st.mtime_ns / 1000000000);
+	item->loose_mtime = pack_mtimes_clamp(st.mtime_ns / NS_PER_S);
 	return 0;
+}
+
+/*
+ * Mark the listed objects of an ordinary local pack that stays: they need no
+ * other copy (is_safe). A copy that is removed may be younger than the pack.
+ * Then the modification time of the pack is set to now. If this fails, the
+ * object is not marked. Returns 0 or ERR_NOMEM.
+ */
+static int mark_staying(struct collecting *c, const struct odb_pack *p)
+{
+	enum freshen_state freshness = FRESHEN_NOT_TRIED;
+
+	for (uint32_t i = 0; i < p->pack->idx.nr; i++) {
+		struct unreachable_item *item;
+		uint32_t obj_pos;
+
+		if (bitset_get(c->u->reached, p->first_pos + i))
+			continue;
+		if (objspace_add(&c->u->walk->space,
+				 pack_idx_oid(&p->pack->idx, i), &obj_pos) < 0)
+			return error_nomem(c->err);
+		item = unreachable_find(c->u, obj_pos);
+		if (item &&
+		    (!item->is_packed ||
+		     freshen_pack(&freshness, p->pack, item->mtime * NS_PER_S)))
+			item->is_safe = true;
+	}
+	return 0;
+}
+
+static int mark_all_staying(struct collecting *c, const struct odb *odb)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < odb->pack_nr && !ret; i++) {
+		const struct odb_pack *p = &odb->packs[i];
+
+		if (p->pack->is_local && !p->pack->is_cruft &&
+		    !c->options->is_leaving(c->options->ctx, p->pack))
+			ret = mark_staying(c, p);
+	}
+	return ret;
 }
 
 /*
@@ -279,6 +322,8 @@ int unreachable_collect(struct unreachable *u, struct walk *walk,
 	}
 	if (!ret && options->loose)
 		ret = odb_each_loose(odb, true, collect_loose, &c, err);
+	if (!ret)
+		ret = mark_all_staying(&c, odb);
 	if (!ret) {
 		mark_alternates(u, odb);
 		mark_noted(u);

@@ -85,9 +85,13 @@ struct unreachable_options {
 /*
  * List the local objects that have no bit in `reached` (indexed by obj_pos).
  * This reads all pack indexes, the times of cruft packs and the times of loose
- * files, but no objects. Returns 0, ERR_CORRUPT if a .mtimes file is damaged,
- * or another negative error code. On failure *u may be partly filled. The
- * caller releases *u in any case.
+ * files, but no objects.
+ *
+ * A local pack that stays may have an object whose copy in a leaving pack is
+ * younger. Unless the staying pack is a cruft pack, its modification time is
+ * set to now, so that the object does not expire earlier. Returns 0,
+ * ERR_CORRUPT if a .mtimes file is damaged, or another negative error code. On
+ * failure *u may be partly filled. The caller releases *u in any case.
  */
 int unreachable_collect(struct unreachable *u, struct walk *walk,
 			const struct bitset *reached,

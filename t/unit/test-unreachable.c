@@ -382,6 +382,38 @@ static void noted_in_alternate(void **state)
 	}
 }
 
+/*
+ * A pack that is removed and a kept pack have an object. If the kept pack is
+ * the older one, its modification time is set to now, so that the object does
+ * not expire earlier than with the removed copy.
+ */
+static void old_kept_pack(void **state)
+{
+	for (int64_t kept = 1000; kept <= 9000; kept += 8000) {
+		struct tmppack_object blob = {.type = OBJ_BLOB,
+					      .text = "one\n"};
+		struct buf path = BUF_INIT;
+		struct sys_stat st;
+		struct small s;
+
+		small_init(&s);
+		tmppack_write(&s.t, "objects", "pack-1", &blob, 1, false);
+		tmppack_write(&s.t, "objects", "pack-2", &blob, 1, false);
+		tmprepo_write(&s.t, "objects/pack/pack-2.keep", "");
+		buf_printf(&path, "%s/pack/pack-1.pack", s.t.objects);
+		assert_int_equal(sys_set_mtime(path.data, 5000, NULL), 0);
+		buf_reset(&path);
+		buf_printf(&path, "%s/pack/pack-2.pack", s.t.objects);
+		assert_int_equal(sys_set_mtime(path.data, kept, NULL), 0);
+		small_collect(&s);
+		assert_true(small_item(&s, &blob.oid)->is_safe);
+		assert_int_equal(sys_stat(&st, path.data, NULL), 0);
+		assert_int_equal(st.mtime_ns / 1000000000 > 9000, kept == 1000);
+		small_release(&s);
+		buf_release(&path);
+	}
+}
+
 static int list_and_keep(void *ctx, struct error *err)
 {
 	struct unreachable_options options = {
@@ -458,6 +490,7 @@ int main(void)
 		cmocka_unit_test(gone_and_damaged),
 		cmocka_unit_test(named_by_the_hook),
 		cmocka_unit_test(noted_in_alternate),
+		cmocka_unit_test(old_kept_pack),
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(damaged_times),
 	};
