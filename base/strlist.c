@@ -18,6 +18,9 @@ int strlist_add_len(struct strlist *list, const char *s, size_t len)
 	copy = mem_strndup(s, len);
 	if (!copy)
 		return ERR_NOMEM;
+	list->is_sorted = !list->nr ||
+			  (list->is_sorted &&
+			   strcmp(list->items[list->nr - 1], copy) <= 0);
 	list->items[list->nr++] = copy;
 	return 0;
 }
@@ -27,8 +30,16 @@ int strlist_add(struct strlist *list, const char *s)
 	return strlist_add_len(list, s, strlen(s));
 }
 
+static int compare(const void *a, const void *b)
+{
+	return strcmp(a, *(char *const *)b);
+}
+
 bool strlist_has(const struct strlist *list, const char *s)
 {
+	if (list->is_sorted)
+		return bsearch(s, list->items, list->nr, sizeof(*list->items),
+			       compare) != NULL;
 	for (size_t i = 0; i < list->nr; i++)
 		if (!strcmp(list->items[i], s))
 			return true;
@@ -38,6 +49,7 @@ bool strlist_has(const struct strlist *list, const char *s)
 void strlist_sort(struct strlist *list)
 {
 	sort_strings(list->items, list->nr);
+	list->is_sorted = true;
 }
 
 void strlist_release(struct strlist *list)

@@ -94,12 +94,25 @@ static int list_entry(void *ctx, const char *name)
 	return ret;
 }
 
-static int newest_first(const void *a, const void *b)
+static const char *name_of(const struct old_pack *pack)
 {
-	int64_t x = ((const struct old_pack *)a)->idx.mtime_ns;
-	int64_t y = ((const struct old_pack *)b)->idx.mtime_ns;
+	return strrchr(pack->base, '/') + 1;
+}
 
-	return x < y ? 1 : x > y ? -1 : 0;
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(name_of(a), name_of(b));
+}
+
+static void sort_by_name(struct old_packs *old)
+{
+	if (old->nr)
+		qsort(old->packs, old->nr, sizeof(*old->packs), by_name);
+}
+
+static int compare_name(const void *name, const void *pack)
+{
+	return strcmp(name, name_of(pack));
 }
 
 int old_packs_list(struct old_packs *old, const char *dir, struct error *err)
@@ -111,8 +124,7 @@ int old_packs_list(struct old_packs *old, const char *dir, struct error *err)
 	if (!old->dir)
 		return error_nomem(err);
 	ret = sys_dir_each(dir, list_entry, &l, err);
-	if (old->nr)
-		qsort(old->packs, old->nr, sizeof(*old->packs), newest_first);
+	sort_by_name(old);
 	return ret == ERR_MISSING ? 0 : ret;
 }
 
@@ -125,17 +137,10 @@ void old_packs_release(struct old_packs *old)
 	*old = (struct old_packs){0};
 }
 
-static const char *name_of(const struct old_pack *pack)
-{
-	return strrchr(pack->base, '/') + 1;
-}
-
 bool old_packs_has(const struct old_packs *old, const struct pack *pack)
 {
-	for (size_t i = 0; i < old->nr; i++)
-		if (!strcmp(name_of(&old->packs[i]), pack->name))
-			return true;
-	return false;
+	return old->nr && bsearch(pack->name, old->packs, old->nr,
+				  sizeof(*old->packs), compare_name);
 }
 
 static bool is_freshened(const struct old_pack *pack)
@@ -167,7 +172,7 @@ void old_packs_spare(struct old_packs *old, const char *name)
 {
 	char *names[] = {(char *)(uintptr_t)name};
 
-	filter(old, &(struct strlist){names, 1, 1}, true);
+	filter(old, &(struct strlist){.items = names, .nr = 1}, true);
 }
 
 void old_packs_retain(struct old_packs *old, const struct strlist *names)
@@ -364,6 +369,28 @@ static int check_last(struct old_packs *old,
 				 : old_packs_spare_freshened(old, guard, err);
 }
 
+static int newest_first(const void *a, const void *b)
+{
+	int64_t x = ((const struct old_pack *)a)->idx.mtime_ns;
+	int64_t y = ((const struct old_pack *)b)->idx.mtime_ns;
+
+	return x < y ? 1 : x > y ? -1 : by_name(a, b);
+}
+
+/* Returns 0 or a negative error code. */
+static int remove_newest_first(struct old_packs *old, struct error *err)
+{
+	int ret = 0;
+
+	if (old->nr)
+		qsort(old->packs, old->nr, sizeof(*old->packs), newest_first);
+	for (size_t i = 0; i < old->nr && !ret; i++)
+		if (is_redundant(&old->packs[i]))
+			ret = old_pack_remove(old->packs[i].base, err);
+	sort_by_name(old);
+	return ret;
+}
+
 /* Releases `midx`, the lock of the multi-pack-indexes, as soon as possible. */
 static int remove_locked(struct old_packs *old,
 			 const struct old_packs_guard *guard,
@@ -378,12 +405,7 @@ static int remove_locked(struct old_packs *old,
 		ret = multi_pack_remove_naming(old->dir, &names, err);
 	sys_tempfile_abort(midx);
 	strlist_release(&names);
-	for (size_t i = 0; i < old->nr && !ret; i++) {
-		if (!is_redundant(&old->packs[i]))
-			continue;
-		ret = old_pack_remove(old->packs[i].base, err);
-	}
-	return ret;
+	return ret < 0 ? ret : remove_newest_first(old, err);
 }
 
 int old_packs_remove(struct old_packs *old, const struct old_packs_guard *guard,

@@ -25,7 +25,7 @@ struct old_pack {
 };
 
 struct old_packs {
-	/* owned: packs without .keep, the newest first */
+	/* owned: packs without .keep, sorted by name */
 	struct old_pack *packs;
 	size_t nr, alloc;
 	char *dir; /* owned */

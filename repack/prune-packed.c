@@ -100,28 +100,42 @@ static bool is_there(struct prune *p, uint32_t nr)
 }
 
 /*
- * Returns whether a pack has the object with a time that is not earlier than
- * the time of the loose file.
+ * Returns whether pack `nr`, which has the object, still exists, and has the
+ * object with a time that is not earlier than the time of the loose file.
+ */
+static bool suffices(struct prune *p, uint32_t nr, uint32_t idx_pos,
+		     int64_t mtime_ns)
+{
+	if (!is_there(p, nr))
+		return false;
+	return p->odb->packs[nr].pack->is_cruft
+		       ? is_noted(p, nr, idx_pos,
+				  pack_mtimes_clamp(mtime_ns / NS_PER_S))
+		       : takes_time(p, nr, mtime_ns);
+}
+
+/*
+ * Returns whether the loose file may be removed. There may be many packs, so
+ * the pack in which the object was found is tried first.
  */
 static bool is_redundant(struct prune *p, const struct oid *oid,
 			 const char *path)
 {
 	const struct odb *odb = p->odb;
-	uint32_t idx_pos;
+	const struct odb_pack *first;
+	uint32_t odb_pos, idx_pos;
 	struct sys_stat st;
 
-	if (!odb_find(odb, oid, &idx_pos) || sys_stat(&st, path, NULL) < 0)
+	if (!odb_find(odb, oid, &odb_pos) || sys_stat(&st, path, NULL) < 0)
 		return false;
-	for (uint32_t i = 0; i < odb->pack_nr; i++) {
-		const struct pack *pack = odb->packs[i].pack;
-		uint32_t seconds = pack_mtimes_clamp(st.mtime_ns / NS_PER_S);
-
-		if (pack_idx_find(&pack->idx, oid->bytes, &idx_pos) &&
-		    is_there(p, i) &&
-		    (pack->is_cruft ? is_noted(p, i, idx_pos, seconds)
-				    : takes_time(p, i, st.mtime_ns)))
+	first = odb_locate(odb, odb_pos, &idx_pos);
+	if (suffices(p, (uint32_t)(first - odb->packs), idx_pos, st.mtime_ns))
+		return true;
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		if (pack_idx_find(&odb->packs[i].pack->idx, oid->bytes,
+				  &idx_pos) &&
+		    suffices(p, i, idx_pos, st.mtime_ns))
 			return true;
-	}
 	return false;
 }
 

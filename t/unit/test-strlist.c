@@ -33,10 +33,38 @@ static void test_list(void **state)
 	strlist_release(&list);
 }
 
+/* A sorted list is found by a binary search, any other one by comparing all. */
+static void test_has(void **state)
+{
+	static const char *const names[] = {"b", "d", "d", "f", "a", "e"};
+
+	(void)state;
+	for (size_t nr = 0; nr <= 6; nr++) {
+		struct strlist list = STRLIST_INIT;
+
+		for (size_t i = 0; i < nr; i++)
+			assert_int_equal(strlist_add(&list, names[i]), 0);
+		for (int sorted = 0; sorted < 2; sorted++) {
+			assert_int_equal(list.is_sorted,
+					 sorted || (nr > 0 && nr <= 4));
+			for (size_t i = 0; i < 6; i++)
+				assert_int_equal(strlist_has(&list, names[i]),
+						 i < nr || (i == 2 && nr == 2));
+			assert_false(strlist_has(&list, ""));
+			assert_false(strlist_has(&list, "c"));
+			assert_false(strlist_has(&list, "g"));
+			strlist_sort(&list);
+		}
+		strlist_release(&list);
+		assert_false(list.is_sorted);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
