@@ -334,17 +334,91 @@ static void apply_options(struct global *g, int argc, const char *const *argv)
 
 /* ---- commands */
 
+/* What run_command() does for a command. */
+enum needs {
+	NOTHING = 0,
+	/*
+	 * Open the repository before the command parses its arguments. Some
+	 * commands of stock Git report a missing repository or a broken
+	 * configuration before wrong arguments.
+	 */
+	REPO_FIRST = 1,
+	/* with REPO_FIRST: a missing repository is no error */
+	REPO_OPTIONAL = 2,
+	/*
+	 * With REPO_FIRST: do not check the configuration. Like stock Git, the
+	 * command parses its arguments first. Then the command calls
+	 * builtin_open_repo(), which checks the configuration.
+	 */
+	CONFIG_LATER = 4,
+	/*
+	 * The result depends on the shallow boundary. If GIT_SHALLOW_FILE is
+	 * set, stock Git must run the command: our implementation ignores this
+	 * variable, and reads only the repository's own shallow file.
+	 */
+	HISTORY = 8,
+	/*
+	 * The command itself adds the exec path to PATH before it starts a
+	 * child process. For all other commands, run_command() adds the exec
+	 * path before the command starts.
+	 */
+	OWN_PATH = 16,
+};
+
+/* The needs of each command. A new command needs a row. */
+enum {
+	NEEDS_bitmap = NOTHING,
+	NEEDS_bundle = HISTORY,
+	NEEDS_cat_file = REPO_FIRST,
+	NEEDS_commit_graph = REPO_FIRST | HISTORY,
+	NEEDS_count_objects = REPO_FIRST,
+	NEEDS_for_each_ref = REPO_FIRST | HISTORY,
+	NEEDS_fsck = REPO_FIRST | CONFIG_LATER | HISTORY,
+	NEEDS_gc = REPO_FIRST | HISTORY,
+	NEEDS_hash_object = NOTHING,
+	NEEDS_help = NOTHING,
+	NEEDS_http_backend = HISTORY,
+	NEEDS_index_pack = REPO_FIRST | REPO_OPTIONAL | HISTORY,
+	NEEDS_init = NOTHING,
+	NEEDS_maintenance = REPO_FIRST | CONFIG_LATER | HISTORY,
+	NEEDS_multi_pack_index = REPO_FIRST | HISTORY,
+	NEEDS_network = NOTHING,
+	NEEDS_pack_objects = REPO_FIRST | HISTORY,
+	NEEDS_pack_refs = REPO_FIRST,
+	NEEDS_prune = REPO_FIRST | HISTORY,
+	NEEDS_prune_packed = REPO_FIRST,
+	NEEDS_publish = NOTHING,
+	NEEDS_receive_pack = HISTORY,
+	NEEDS_reflog = REPO_FIRST | HISTORY,
+	NEEDS_refs = REPO_FIRST,
+	NEEDS_repack = REPO_FIRST | HISTORY,
+	NEEDS_requests = NOTHING,
+	NEEDS_rev_list = REPO_FIRST | HISTORY,
+	NEEDS_rev_parse = HISTORY,
+	NEEDS_show_index = NOTHING,
+	NEEDS_show_ref = REPO_FIRST,
+	NEEDS_store = NOTHING,
+	NEEDS_symbolic_ref = REPO_FIRST,
+	NEEDS_unpack_objects = REPO_FIRST,
+	NEEDS_update_ref = REPO_FIRST,
+	NEEDS_upload_archive = HISTORY,
+	NEEDS_upload_pack = HISTORY | OWN_PATH,
+	NEEDS_verify_pack = NOTHING,
+	NEEDS_version = NOTHING,
+};
+
 struct command {
 	/* the name of the command, with '_' for each '-', such as "rev_list" */
 	const char *name;
 	int (*run)(int argc, const char **argv, struct builtin_env *env);
+	unsigned needs; /* set of enum needs */
 };
 
 /*
  * GITREACH_COMMANDS comes from the Makefile. It has one COMMAND(x) for each
  * cmd_x() of this directory.
  */
-#define COMMAND(x) {#x, cmd_##x},
+#define COMMAND(x) {#x, cmd_##x, NEEDS_##x},
 static const struct command commands[] = {GITREACH_COMMANDS};
 #undef COMMAND
 
@@ -377,16 +451,6 @@ static void prepare_process(void)
 			open("/dev/null", O_RDWR);
 	signal(SIGPIPE, SIG_DFL);
 	sys_cleanup_arm();
-}
-
-/*
- * Returns whether the command itself adds the exec path to PATH before it
- * starts a child process. For all other commands, run_command() adds the exec
- * path before the command starts.
- */
-static bool prepares_for_children(const struct command *command)
-{
-	return command->run == cmd_upload_pack;
 }
 
 /*
@@ -425,90 +489,34 @@ static bool asks_for_completion(const char *const *words)
 
 /*
  * Returns whether to open the repository before the command parses its
- * arguments. Some commands of stock Git report a missing repository or a broken
- * configuration before wrong arguments. With -h, no repository is opened.
+ * arguments. With -h, no repository is opened.
  */
 static bool opens_repo_first(const struct command *command,
 			     const char *const *words)
 {
-	static int (*const commands_in_repo[])(int argc, const char **argv,
-					       struct builtin_env *env) = {
-		cmd_cat_file,     cmd_commit_graph,   cmd_count_objects,
-		cmd_for_each_ref, cmd_fsck,           cmd_gc,
-		cmd_index_pack,   cmd_maintenance,    cmd_multi_pack_index,
-		cmd_pack_objects, cmd_pack_refs,      cmd_prune,
-		cmd_prune_packed, cmd_reflog,         cmd_refs,
-		cmd_repack,       cmd_rev_list,       cmd_show_ref,
-		cmd_symbolic_ref, cmd_unpack_objects, cmd_update_ref,
-	};
-
-	if (asks_for_completion(words) ||
-	    (words[1] && !words[2] &&
-	     (!strcmp(words[1], "-h") || !strcmp(words[1], "--help-all"))))
-		return false;
-	for (size_t i = 0; i < ARRAY_NR(commands_in_repo); i++)
-		if (command->run == commands_in_repo[i])
-			return true;
-	return false;
+	return command->needs & REPO_FIRST && !asks_for_completion(words) &&
+	       !(words[1] && !words[2] &&
+		 (!strcmp(words[1], "-h") || !strcmp(words[1], "--help-all")));
 }
 
 /*
  * Opens the repository before the command parses its arguments, and checks the
- * configuration. For fsck and maintenance, the configuration is not checked
- * here. Like stock Git, these commands parse their arguments first. They then
- * call builtin_open_repo() themselves, which checks the configuration.
- * index-pack also runs without a repository. Returns 0 or an exit code.
+ * configuration, unless the command has CONFIG_LATER. Returns 0 or an exit
+ * code.
  */
 static int open_repo_first(const struct command *command,
 			   struct builtin_env *env)
 {
 	unsigned config_checks = env->config_checks;
-	bool is_later = command->run == cmd_fsck ||
-			command->run == cmd_maintenance;
 	int code;
 
-	if (is_later)
+	if (command->needs & CONFIG_LATER)
 		env->config_checks = 0;
-	code = command->run == cmd_index_pack ? builtin_open_repo_gently(env)
+	code = command->needs & REPO_OPTIONAL ? builtin_open_repo_gently(env)
 					      : builtin_open_repo(env);
-	if (is_later)
+	if (command->needs & CONFIG_LATER)
 		env->config_checks = config_checks;
 	return code;
-}
-
-/*
- * Returns whether stock Git must run the command: GIT_SHALLOW_FILE is set, and
- * the result depends on the shallow boundary. Our implementation ignores
- * GIT_SHALLOW_FILE, and reads only the repository's own shallow file.
- */
-static bool needs_shallow_file(const struct command *command)
-{
-	static int (*const commands_of_history[])(int argc, const char **argv,
-						  struct builtin_env *env) = {
-		cmd_bundle,
-		cmd_commit_graph,
-		cmd_for_each_ref,
-		cmd_fsck,
-		cmd_gc,
-		cmd_http_backend,
-		cmd_index_pack,
-		cmd_maintenance,
-		cmd_multi_pack_index,
-		cmd_pack_objects,
-		cmd_prune,
-		cmd_receive_pack,
-		cmd_reflog,
-		cmd_repack,
-		cmd_rev_list,
-		cmd_rev_parse,
-		cmd_upload_archive,
-		cmd_upload_pack,
-	};
-
-	for (size_t i = 0; i < ARRAY_NR(commands_of_history); i++)
-		if (command->run == commands_of_history[i])
-			return getenv("GIT_SHALLOW_FILE");
-	return false;
 }
 
 /*
@@ -527,13 +535,13 @@ static int run_command(const struct command *command, const struct global *g,
 	const char **words;
 	int code;
 
-	if (needs_shallow_file(command))
+	if (command->needs & HISTORY && getenv("GIT_SHALLOW_FILE"))
 		return fallback_exists()
 			       ? run_stock(g, argc, argv,
 					   tracing_trace(tracing))
 			       : builtin_die("GIT_SHALLOW_FILE needs stock "
 					     "Git, which is not installed");
-	if (!prepares_for_children(command) && exec_path_prepend(&err) < 0)
+	if (!(command->needs & OWN_PATH) && exec_path_prepend(&err) < 0)
 		return builtin_fail(&err);
 	words = mem_alloc((size_t)argc + 1, sizeof(*words));
 	if (!words)
