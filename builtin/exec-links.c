@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "builtin/exec-path.h"
 #include "sys/io.h"
@@ -23,11 +24,9 @@
 static const char *value_of(const char *line, const char *name,
 			    const char *before)
 {
-	size_t len = strlen(name);
+	const char *value = after_word(line, name);
 
-	if (strncmp(line, name, len) || line[len] != ' ')
-		return before;
-	return line + len + 1;
+	return value ? value : before;
 }
 
 int exec_record_read(struct exec_record *r, const char *dir, struct error *err)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "receive/receive-hooks.h"
@@ -50,13 +51,6 @@ enum { PROC_TALK, PROC_ERRORS, PROC_TASKS };
 
 /* ---- choosing commands */
 
-static bool has_prefix(const char *ref, const char *prefix)
-{
-	size_t len = strlen(prefix);
-
-	return !strncmp(ref, prefix, len) && (!ref[len] || ref[len] == '/');
-}
-
 static bool matches(const struct receive_proc_ref *p,
 		    const struct receive_command *cmd)
 {
@@ -64,7 +58,7 @@ static bool matches(const struct receive_proc_ref *p,
 	    : oid_is_zero(&cmd->old_oid) ? !p->creates
 					 : !p->changes)
 		return false;
-	return has_prefix(cmd->ref, p->prefix) != p->is_negated;
+	return is_at_or_below(cmd->ref, p->prefix) != p->is_negated;
 }
 
 void receive_proc_choose(struct receive *r)

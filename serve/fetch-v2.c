@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "object/hash.h"
@@ -166,17 +167,17 @@ static int take_line(struct fetch *f, const char *line, struct error *err)
 	const char *name, *spec;
 	int ret;
 
-	if (v2_args_value(line, "want"))
+	if (after_word(line, "want"))
 		return take_want(f, line, err);
-	if (v2_args_value(line, "have"))
+	if (after_word(line, "have"))
 		return take_have(f, line, err);
-	name = v2_args_value(line, "want-ref");
+	name = after_word(line, "want-ref");
 	if (name && f->s->config.allow_ref_in_want)
 		return take_want_ref(f, name, err);
-	spec = v2_args_value(line, "filter");
+	spec = after_word(line, "filter");
 	if (spec && f->s->config.allow_filter)
 		return request_take_filter(&f->req, spec, err);
-	spec = v2_args_value(line, "packfile-uris");
+	spec = after_word(line, "packfile-uris");
 	if (spec && serve_config_has_uris(&f->s->config))
 		return take_uri_protocols(f, spec, err);
 	if (!strcmp(line, "sideband-all") && f->s->config.allow_sideband_all) {

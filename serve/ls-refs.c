@@ -61,7 +61,7 @@ static int parse(struct listing *l, struct v2_args *args)
 			l->peel = true;
 		else if (!strcmp(line, "unborn"))
 			l->unborn = l->s->config.unborn != SERVE_UNBORN_IGNORE;
-		else if ((prefix = v2_args_value(line, "ref-prefix")))
+		else if ((prefix = after_word(line, "ref-prefix")))
 			ret = add_prefix(l, prefix);
 		else
 			ret = v2_args_unexpected(line, l->err);

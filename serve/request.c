@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "names/revname.h"
 #include "prepared/prepared-wants.h"
@@ -78,14 +79,11 @@ bool request_has_depth_limit(const struct request *req)
 const char *request_parse_oid(const struct request *req, const char *line,
 			      const char *word, struct oid *oid)
 {
-	size_t len = strlen(word);
+	const char *hex = after_word(line, word);
 
-	if (strncmp(line, word, len) || line[len] != ' ')
-		return NULL;
-	line += len + 1;
-	if (!oid_from_hex(oid, line, strlen(line), req->s->algo))
-		return NULL;
-	return line + hash_hex_len(req->s->algo);
+	return hex && oid_from_hex(oid, hex, strlen(hex), req->s->algo)
+		       ? hex + hash_hex_len(req->s->algo)
+		       : NULL;
 }
 
 static int bad_line(struct error *err, const char *what, const char *line)
@@ -187,30 +185,17 @@ static int take_not(struct request *req, const char *line, const char *value,
 	return ret < 0 ? ret : 1;
 }
 
-/*
- * Returns the text after "<word> ", or NULL if `line` does not start with
- * "<word> ".
- */
-static const char *value_of(const char *line, const char *word)
-{
-	size_t len = strlen(word);
-
-	if (strncmp(line, word, len) || line[len] != ' ')
-		return NULL;
-	return line + len + 1;
-}
-
 int request_take_line(struct request *req, const char *line, struct error *err)
 {
 	const char *value;
 
-	if (value_of(line, "shallow"))
+	if (after_word(line, "shallow"))
 		return take_shallow(req, line, err);
-	if ((value = value_of(line, "deepen")))
+	if ((value = after_word(line, "deepen")))
 		return take_deepen(req, line, value, err);
-	if ((value = value_of(line, "deepen-since")))
+	if ((value = after_word(line, "deepen-since")))
 		return take_since(req, line, value, err);
-	if ((value = value_of(line, "deepen-not")))
+	if ((value = after_word(line, "deepen-not")))
 		return take_not(req, line, value, err);
 	return 0;
 }

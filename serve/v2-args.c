@@ -37,12 +37,3 @@ int v2_args_unexpected(const char *line, struct error *err)
 	return error_set(err, ERR_PEER, "unexpected line: '%s'",
 			 pktline_quote(quoted, line));
 }
-
-const char *v2_args_value(const char *line, const char *word)
-{
-	size_t len = strlen(word);
-
-	if (strncmp(line, word, len) || line[len] != ' ')
-		return NULL;
-	return line + len + 1;
-}

@@ -39,12 +39,6 @@ int v2_args_next(struct v2_args *args, const char **line, struct error *err);
 int v2_args_unexpected(const char *line, struct error *err);
 
 /*
- * Returns the text after "<word> ", or NULL if `line` does not start with
- * "<word> ".
- */
-const char *v2_args_value(const char *line, const char *word);
-
-/*
  * ---- commands
  *
  * Each command reads its arguments to the end and writes its answer to s->out.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "publish/bundle-list.h"
 #include "serve/v2-command.h"
@@ -50,7 +51,7 @@ static int parse(struct asked *a, struct v2_args *args, struct error *err)
 	int ret;
 
 	while ((ret = v2_args_next(args, &line, err)) > 0) {
-		hex = v2_args_value(line, "oid");
+		hex = after_word(line, "oid");
 		if (!strcmp(line, "size"))
 			a->size = true;
 		else if (hex)

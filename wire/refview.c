@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/affix.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "object/hash.h"
@@ -68,13 +69,6 @@ int refview_rules_id(struct oid *id, const struct refview_rules *rules)
 	hash_final(&hash, id);
 	hash_release(&hash);
 	return 0;
-}
-
-static bool is_under(const char *name, const char *pattern)
-{
-	size_t len = strlen(pattern);
-
-	return !strncmp(name, pattern, len) && (!name[len] || name[len] == '/');
 }
 
 /*
@@ -216,8 +210,8 @@ static int hides_all(const struct refview *view, size_t nr, const char *dir,
 			continue;
 		if (full_pattern(scratch, view, &rules->rules[i]) < 0)
 			return ERR_NOMEM;
-		if (is_under(scratch->data, dir) ||
-		    is_under(dir, scratch->data) || !scratch->len)
+		if (is_at_or_below(scratch->data, dir) ||
+		    is_at_or_below(dir, scratch->data) || !scratch->len)
 			return 0;
 	}
 	return 1;

@@ -32,11 +32,32 @@ static void test_end(void **state)
 	assert_false(ends_with("", "x"));
 }
 
+static void test_after_word(void **state)
+{
+	assert_string_equal(after_word("oid 12", "oid"), "12");
+	assert_string_equal(after_word("oid ", "oid"), "");
+	assert_null(after_word("oid", "oid"));
+	assert_null(after_word("oidx 1", "oid"));
+	assert_null(after_word("", "oid"));
+}
+
+static void test_below(void **state)
+{
+	assert_true(is_at_or_below("refs/heads", "refs"));
+	assert_true(is_at_or_below("refs", "refs"));
+	assert_true(is_at_or_below("/refs", ""));
+	assert_false(is_at_or_below("refsx", "refs"));
+	assert_false(is_at_or_below("ref", "refs"));
+	assert_false(is_at_or_below("arefs/x", "refs"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_start),
 		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_after_word),
+		cmocka_unit_test(test_below),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

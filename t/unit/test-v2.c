@@ -140,22 +140,11 @@ static void test_promisors(void **state)
 	dialog_release(&d);
 }
 
-static void test_value(void **state)
-{
-	assert_string_equal(v2_args_value("oid 12", "oid"), "12");
-	assert_string_equal(v2_args_value("oid ", "oid"), "");
-	assert_null(v2_args_value("oid", "oid"));
-	assert_null(v2_args_value("oidx 1", "oid"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_hang_ups),
-		cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_value),
+		cmocka_unit_test(test_ends),      cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_hang_ups),  cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_promisors),
 	};
 
