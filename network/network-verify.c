@@ -56,29 +56,6 @@ static int store_open(struct store *s, const struct network *network,
 	return ret;
 }
 
-/*
- * Check that all blobs exist. Commits and trees need no check, because the walk
- * that lists the objects has read them. Returns 0 or ERR_MISSING.
- */
-static int check_there(const struct verify *v, struct store *s)
-{
-	const struct walk_items *objects = &s->found.objects;
-	char hex[OID_MAX_HEX_LEN + 1];
-
-	for (size_t i = 0; i < objects->nr; i++) {
-		uint32_t obj_pos = objects->items[i].obj_pos;
-		struct oid oid;
-
-		if (obj_pos < s->odb->packed_nr)
-			continue;
-		objspace_oid(&oid, &s->walk.space, obj_pos);
-		if (!odb_has(s->odb, &oid))
-			return error_set(v->err, ERR_MISSING, "%s is missing",
-					 oid_to_hex(hex, &oid, s->odb->algo));
-	}
-	return 0;
-}
-
 static int enumerate(const struct verify *v, struct store *s)
 {
 	struct walk_tips none = WALK_TIPS_INIT;
@@ -88,7 +65,8 @@ static int enumerate(const struct verify *v, struct store *s)
 	if (!ret)
 		ret = walk_enumerate(&s->found, &s->walk, &s->wants, &none,
 				     &options, v->err);
-	return ret < 0 ? ret : check_there(v, s);
+	return ret < 0 ? ret
+		       : walk_check_items(&s->walk, &s->found.objects, v->err);
 }
 
 static int check_islands(struct verify *v, struct store *s)

@@ -148,29 +148,6 @@ static int check_derived(struct objects *o)
 	return ret;
 }
 
-/*
- * Looks up the blobs of a walk, because the walk itself reads only commits and
- * trees.
- */
-static int check_blobs(struct objects *o, const struct walk_items *items,
-		       struct error *why)
-{
-	char hex[OID_MAX_HEX_LEN + 1];
-	struct oid oid;
-
-	for (size_t i = 0; i < items->nr; i++) {
-		uint32_t obj_pos = items->items[i].obj_pos;
-
-		if (obj_pos < o->odb->packed_nr)
-			continue;
-		objspace_oid(&oid, &o->walk.space, obj_pos);
-		if (!odb_has(o->odb, &oid))
-			return error_set(why, ERR_MISSING, "%s is missing",
-					 oid_to_hex(hex, &oid, o->odb->algo));
-	}
-	return 0;
-}
-
 static int check_links(struct objects *o)
 {
 	const struct walk_options options = {.objects = true};
@@ -183,7 +160,7 @@ static int check_links(struct objects *o)
 		ret = walk_enumerate(&found, &o->walk, &wants, &none, &options,
 				     &why);
 	if (!ret)
-		ret = check_blobs(o, &found.objects, &why);
+		ret = walk_check_items(&o->walk, &found.objects, &why);
 	walk_result_release(&found);
 	walk_tips_release(&wants);
 	return note(o, ret, &why);

@@ -182,3 +182,22 @@ int walk_add_commit_unread(struct walk *w, struct walk_tips *tips,
 {
 	return add_commit(w, tips, obj_pos, TIP_UNREAD, err);
 }
+
+int walk_check_items(struct walk *w, const struct walk_items *items,
+		     struct error *err)
+{
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct oid oid;
+
+	for (size_t i = 0; i < items->nr; i++) {
+		uint32_t obj_pos = items->items[i].obj_pos;
+
+		if (obj_pos < w->odb->packed_nr)
+			continue;
+		objspace_oid(&oid, &w->space, obj_pos);
+		if (!odb_has(w->odb, &oid))
+			return error_set(err, ERR_MISSING, "%s is missing",
+					 oid_to_hex(hex, &oid, w->odb->algo));
+	}
+	return 0;
+}

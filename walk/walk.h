@@ -269,4 +269,12 @@ int walk_enumerate_commits(struct walk_result *result, struct walk *w,
 			   const struct walk_options *options,
 			   struct error *err);
 
+/*
+ * Checks that all objects of a list exist. An enumeration reads the commits and
+ * trees that it lists, but no blobs. Returns 0, or ERR_MISSING with the id of
+ * the first missing object.
+ */
+int walk_check_items(struct walk *w, const struct walk_items *items,
+		     struct error *err);
+
 #endif

@@ -138,6 +138,36 @@ static void excluded_tips(void **state)
 	walkrepo_release(&f);
 }
 
+/* Of two listed blobs, one is missing. */
+static void missing_item(void **state)
+{
+	uint64_t seed = random_seed();
+	struct error err = ERROR_INIT;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct walk_item items[2];
+	struct walk_items list = {.items = items, .nr = 1};
+	struct walkrepo f;
+	uint32_t nrs[2];
+
+	memset(items, 0, sizeof(items));
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	for (int i = 0; i < 2; i++)
+		nrs[i] = randrepo_blob(&f.h.r, 4 + (unsigned)i);
+	randrepo_store_one(&f.h.r, "objects", nrs[0]);
+	walkrepo_open(&f);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(objspace_add(&f.w.space,
+					      f.h.r.objects[nrs[i]].oid.bytes,
+					      &items[i].obj_pos),
+				 0);
+	assert_int_equal(walk_check_items(&f.w, &list, NULL), 0);
+	list.nr = 2;
+	assert_int_equal(walk_check_items(&f.w, &list, &err), ERR_MISSING);
+	oid_to_hex(hex, &f.h.r.objects[nrs[1]].oid, HASH_SHA1);
+	assert_non_null(strstr(err.msg, hex));
+	walkrepo_release(&f);
+}
+
 static void shallow_file(void **state)
 {
 	uint64_t seed = random_seed();
@@ -175,9 +205,8 @@ static void shallow_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_tips),
-		cmocka_unit_test(bad_tips),
-		cmocka_unit_test(excluded_tips),
+		cmocka_unit_test(random_tips),   cmocka_unit_test(bad_tips),
+		cmocka_unit_test(excluded_tips), cmocka_unit_test(missing_item),
 		cmocka_unit_test(shallow_file),
 	};
 
