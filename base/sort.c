@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -104,6 +105,28 @@ const struct sort_item *sort_find(const struct sort_item *items, size_t nr,
 			high = mid;
 	}
 	return low < nr && items[low].key == key ? &items[low] : NULL;
+}
+
+int sort_items_by_bytes(struct sort_item *items, size_t nr,
+			const uint8_t *(*get)(const void *ctx, uint32_t value),
+			const void *ctx, size_t len)
+{
+	for (size_t i = 0; i < nr; i++)
+		items[i].key = load_be64(get(ctx, items[i].value));
+	if (sort_items(items, nr) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 1; i < nr; i++) {
+		struct sort_item item = items[i];
+		size_t at = i;
+
+		for (; at && items[at - 1].key == item.key &&
+		       memcmp(get(ctx, items[at - 1].value),
+			      get(ctx, item.value), len) > 0;
+		     at--)
+			items[at] = items[at - 1];
+		items[at] = item;
+	}
+	return 0;
 }
 
 static int compare_strings(const void *a, const void *b)

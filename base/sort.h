@@ -33,6 +33,16 @@ int sort_items(struct sort_item *items, size_t nr);
 const struct sort_item *sort_find(const struct sort_item *items, size_t nr,
 				  uint64_t key);
 
+/*
+ * Sorts `nr` items by byte strings of `len` bytes, at least 8, such as object
+ * ids. get(ctx, value) returns the string of an item, and the keys are set to
+ * the first 8 bytes of the strings. Few strings should have equal first 8
+ * bytes: `n` such strings cost n * n comparisons. Returns 0 or ERR_NOMEM.
+ */
+int sort_items_by_bytes(struct sort_item *items, size_t nr,
+			const uint8_t *(*get)(const void *ctx, uint32_t value),
+			const void *ctx, size_t len);
+
 /* Sorts an array of pointers to strings in the order of strcmp(). */
 void sort_strings(char **strings, size_t nr);
 

@@ -171,49 +171,26 @@ void graph_records_release(struct graph_records *r)
 	*r = (struct graph_records)GRAPH_RECORDS_INIT;
 }
 
-/*
- * Sorts items whose ids have the same first bytes, by the whole ids. The items
- * are already sorted by the first bytes of their ids. Few items have equal
- * first bytes.
- */
-static void settle_ties(struct sort_item *items, size_t nr,
-			struct graph_commits *c)
+/* Returns the id of a commit, for sort_items_by_bytes(). */
+static const uint8_t *id_of(const void *ctx, uint32_t commit_nr)
 {
-	for (size_t i = 1; i < nr; i++) {
-		const struct sort_item item = items[i];
-		struct oid oid, other;
-		size_t at = i;
+	const struct graph_commits *c = ctx;
 
-		if (items[i - 1].key != item.key)
-			continue;
-		commit_oid(&oid, c, item.value);
-		for (; at && items[at - 1].key == item.key; at--) {
-			commit_oid(&other, c, items[at - 1].value);
-			if (oid_cmp(&other, &oid) < 0)
-				break;
-			items[at] = items[at - 1];
-		}
-		items[at] = item;
-	}
+	return objspace_raw(&c->walk.space,
+			    c->walk.history.commits[commit_nr].obj_pos);
 }
 
 /* Puts the parsed commits of the history into `items`, sorted by id. */
-static int sort_commits(struct sort_item *items, struct graph_commits *c)
+static int sort_commits(struct sort_item *items, const struct graph_commits *c)
 {
 	const struct history *h = &c->walk.history;
-	struct oid oid;
 	size_t nr = 0;
 
-	for (uint32_t i = 0; i < h->nr; i++) {
-		if (!h->commits[i].parsed)
-			continue;
-		commit_oid(&oid, c, i);
-		items[nr++] = (struct sort_item){load_be64(oid.bytes), i};
-	}
-	if (sort_items(items, nr) < 0)
-		return ERR_NOMEM;
-	settle_ties(items, nr, c);
-	return 0;
+	for (uint32_t i = 0; i < h->nr; i++)
+		if (h->commits[i].parsed)
+			items[nr++] = (struct sort_item){0, i};
+	return sort_items_by_bytes(items, nr, id_of, c,
+				   hash_len(c->walk.odb->algo));
 }
 
 static void fill_record(struct commit_graph_record *r, struct graph_commits *c,

@@ -347,31 +347,13 @@ void newpack_release(struct newpack *np)
 	np->order = np->idx_pos = NULL;
 }
 
-static const uint8_t *id_of(const struct newpack *np, uint32_t bit)
+/* Returns the id of an object, for sort_items_by_bytes(). */
+static const uint8_t *id_of(const void *ctx, uint32_t bit)
 {
+	const struct newpack *np = ctx;
+
 	return objspace_raw(np->items->space,
 			    np->items->items[np->order[bit]].obj_pos);
-}
-
-/*
- * The items are sorted by the first 8 bytes of their ids. Sort those with equal
- * first 8 bytes by their whole ids.
- */
-static void sort_ties(const struct newpack *np, struct sort_item *sorted)
-{
-	size_t id_len = hash_len(np->packs.odb->algo);
-
-	for (size_t i = 1; i < np->nr; i++) {
-		struct sort_item item = sorted[i];
-		size_t j = i;
-
-		for (; j && sorted[j - 1].key == item.key &&
-		       memcmp(id_of(np, sorted[j - 1].value),
-			      id_of(np, item.value), id_len) > 0;
-		     j--)
-			sorted[j] = sorted[j - 1];
-		sorted[j] = item;
-	}
 }
 
 /*
@@ -385,13 +367,12 @@ static struct sort_item *sort_by_oid(const struct newpack *np)
 	if (!sorted)
 		return NULL;
 	for (uint32_t bit = 0; bit < np->nr; bit++)
-		sorted[bit] = (struct sort_item){load_be64(id_of(np, bit)),
-						 bit};
-	if (sort_items(sorted, np->nr) < 0) {
+		sorted[bit] = (struct sort_item){0, bit};
+	if (sort_items_by_bytes(sorted, np->nr, id_of, np,
+				hash_len(np->packs.odb->algo)) < 0) {
 		free(sorted);
 		return NULL;
 	}
-	sort_ties(np, sorted);
 	return sorted;
 }
 

@@ -89,6 +89,36 @@ static void finds_the_first(void **state)
 	assert_null(sort_find(items, 0, 10));
 }
 
+static const uint8_t *bytes_of(const void *ctx, uint32_t value)
+{
+	return (const uint8_t *)ctx + 20 * (size_t)value;
+}
+
+/* Byte strings whose first 8 bytes are often equal are sorted by all bytes. */
+static void by_bytes(void **state)
+{
+	uint64_t random = random_seed();
+	struct sort_item items[300];
+	uint8_t bytes[300 * 20];
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i % 20 == 7 || i % 20 > 17
+				   ? (uint8_t)(random_next(&random) % 5)
+				   : 0x80;
+	for (uint32_t i = 0; i < 300; i++)
+		items[i] = (struct sort_item){0, i};
+	assert_int_equal(sort_items_by_bytes(items, 300, bytes_of, bytes, 20),
+			 0);
+	for (size_t i = 1; i < 300; i++) {
+		int cmp = memcmp(bytes_of(bytes, items[i - 1].value),
+				 bytes_of(bytes, items[i].value), 20);
+
+		assert_true(cmp < 0 ||
+			    (!cmp && items[i - 1].value < items[i].value));
+	}
+	assert_int_equal(sort_items_by_bytes(items, 0, bytes_of, bytes, 20), 0);
+}
+
 static void strings(void **state)
 {
 	char b[] = "refs/b", refs[] = "refs/", empty[] = "";
@@ -186,6 +216,7 @@ static void any_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(by_bytes),
 		cmocka_unit_test(strings),
 		cmocka_unit_test(finds_the_first),
 		cmocka_unit_test(agrees_with_qsort),
