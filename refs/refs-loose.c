@@ -127,31 +127,48 @@ bool refs_loose_is_per_worktree(const char *name)
 	size_t i;
 
 	if (!starts_with(name, "refs/"))
-		return true;
+		return refs_name_has_root_form(name);
 	for (i = 0; i < REFS_LOOSE_PRIVATE_NR; i++)
 		if (starts_with(name, refs_loose_private[i]))
 			return true;
 	return false;
 }
 
+/*
+ * Returns the part of a name after "main-worktree/" or "worktrees/<id>/", or
+ * the whole name. Sets *dir_len to the length of "worktrees/<id>", or to 0.
+ */
+static const char *skip_worktree(const char *name, size_t *dir_len)
+{
+	const char *rest;
+
+	*dir_len = 0;
+	if (starts_with(name, "main-worktree/"))
+		return name + strlen("main-worktree/");
+	rest = starts_with(name, "worktrees/")
+		       ? strchr(name + strlen("worktrees/"), '/')
+		       : NULL;
+	if (!rest)
+		return name;
+	*dir_len = (size_t)(rest - name);
+	return rest + 1;
+}
+
 struct refs_place refs_place_of(const char *name)
 {
 	struct refs_place place = {REFS_PLACE_SHARED, 0, name};
-	const char *rest;
+	size_t dir_len;
+	const char *inner = skip_worktree(name, &dir_len);
 
-	if (starts_with(name, "main-worktree/")) {
-		place.inner += strlen("main-worktree/");
-	} else if (starts_with(name, "worktrees/")) {
-		rest = strchr(name + strlen("worktrees/"), '/');
-		if (!rest)
-			return place;
-		place.inner = rest + 1;
-		if (refs_loose_is_per_worktree(place.inner)) {
+	if (refs_loose_is_per_worktree(inner)) {
+		place.inner = inner;
+		place.dir_len = dir_len;
+		if (dir_len)
 			place.kind = REFS_PLACE_LINKED;
-			place.dir_len = (size_t)(rest - name);
-		}
-	} else if (refs_loose_is_per_worktree(name)) {
-		place.kind = REFS_PLACE_OWN;
+		else if (inner == name)
+			place.kind = REFS_PLACE_OWN;
+	} else if (starts_with(inner, "refs/")) {
+		place.inner = inner;
 	}
 	return place;
 }

@@ -69,7 +69,8 @@ int refs_loose_read_file(struct refs_loose *ref, const char *path,
 
 /*
  * Returns whether each work tree has its own ref of this name. True for names
- * outside refs/, and below refs/bisect/, refs/worktree/ and refs/rewritten/.
+ * of the form of root refs (refs_name_has_root_form()), and below refs/bisect/,
+ * refs/worktree/ and refs/rewritten/.
  */
 bool refs_loose_is_per_worktree(const char *name);
 
@@ -101,7 +102,9 @@ struct refs_place {
 /*
  * Returns the place of a ref with a full name. "main-worktree/<ref>" and
  * "worktrees/<id>/<ref>" name refs of other work trees (git-worktree(1)). If
- * all work trees share <ref>, its place is that of the shared refs.
+ * all work trees share <ref> and it is below refs/, the place is that of <ref>.
+ * If <ref> is neither below refs/ nor per work tree, as in "worktrees/<id>/x",
+ * the name is the full name of a shared ref.
  */
 struct refs_place refs_place_of(const char *name);
 

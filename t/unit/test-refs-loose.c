@@ -74,6 +74,11 @@ static void test_path(void **state)
 		{"worktrees/w/refs/bisect/x",
 		 "/common/worktrees/w/refs/bisect/x"},
 		{"worktrees/w", "/common/worktrees/w"},
+		{"worktrees/w/x", "/common/worktrees/w/x"},
+		{"main-worktree/x", "/common/main-worktree/x"},
+		{"MY_HEAD", "/wt/MY_HEAD"},
+		{"x", "/common/x"},
+		{"A1", "/common/A1"},
 	};
 	char git_dir[] = "/wt", common_dir[] = "/common";
 	struct repo repo = {.git_dir = git_dir, .common_dir = common_dir};

@@ -34,6 +34,9 @@ static void test_place(void **state)
 		{"main-worktree/refs/bisect/x", "/g/reftable", "refs/bisect/x"},
 		{"worktrees/v/HEAD", "/g/worktrees/v/reftable", "HEAD"},
 		{"worktrees/v/refs/heads/a", "/g/reftable", "refs/heads/a"},
+		{"worktrees/v/a", "/g/reftable", "worktrees/v/a"},
+		{"main-worktree/a", "/g/reftable", "main-worktree/a"},
+		{"a", "/g/reftable", "a"},
 	};
 	char git_dir[] = "/g/worktrees/w", common_dir[] = "/g";
 	struct repo repo = {.git_dir = git_dir, .common_dir = common_dir};
