@@ -202,25 +202,46 @@ static int cmp_changes(const void *a, const void *b)
 }
 
 /*
- * Sorts the changes by name. Rejects changes of one ref under two names, such
- * as "HEAD" and "main-worktree/HEAD". Returns 0 (also if an update is
- * rejected) or a negative error code.
+ * Returns whether two changes with the same name are one entry of a reflog: if
+ * HEAD is symbolic, an update of "main-worktree/HEAD" reaches the reflog of
+ * HEAD by this name, and again through the branch of HEAD.
+ */
+static bool is_same_log(const struct refs_reftable_change *a,
+			const struct refs_reftable_change *b)
+{
+	return a->item->log_only && b->item->log_only &&
+	       a->item->update == b->item->update;
+}
+
+/*
+ * Sorts the changes by name. Removes the second of two changes that are one
+ * entry of a reflog. Rejects other changes of one ref under two names, such as
+ * "HEAD" and "main-worktree/HEAD". Returns 0 (also if an update is rejected) or
+ * a negative error code.
  */
 static int sort_changes(struct ref_transaction *tx,
 			struct refs_reftable_top *top, struct error *err)
 {
+	struct refs_reftable_change *c = top->changes;
+	size_t nr = 0;
 	int ret = 0;
 
 	if (top->nr)
-		qsort(top->changes, top->nr, sizeof(*top->changes),
-		      cmp_changes);
-	for (size_t i = 1; !ret && i < top->nr; i++)
-		if (!cmp_changes(&top->changes[i - 1], &top->changes[i]))
-			ret = ref_update_reject(
-				tx, top->changes[i].item->update, REF_DUPLICATE,
-				err,
-				"multiple updates for ref '%s' not allowed",
-				top->changes[i].name);
+		qsort(c, top->nr, sizeof(*c), cmp_changes);
+	for (size_t i = 0; !ret && i < top->nr; i++) {
+		bool twice = nr && !cmp_changes(&c[nr - 1], &c[i]);
+
+		if (twice && is_same_log(&c[nr - 1], &c[i]))
+			continue;
+		c[nr++] = c[i];
+		if (twice)
+			ret = ref_update_reject(tx, c[i].item->update,
+						REF_DUPLICATE, err,
+						"multiple updates for ref '%s' "
+						"not allowed",
+						c[i].name);
+	}
+	top->nr = nr;
 	return ret;
 }
 
