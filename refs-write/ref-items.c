@@ -111,6 +111,12 @@ static struct ref_item *find_len(const struct ref_transaction *tx,
 	return tx->sorted[i];
 }
 
+struct ref_item *ref_items_find(const struct ref_transaction *tx,
+				const char *name)
+{
+	return find_len(tx, name, strlen(name));
+}
+
 const struct ref_item *ref_items_conflict(const struct ref_transaction *tx,
 					  const char *name)
 {
@@ -179,30 +185,18 @@ static int sort_all(struct ref_transaction *tx, struct error *err)
 
 /*
  * If a change updates the ref that HEAD points to, adds an item for HEAD's
- * reflog, and sets *added to true. If another change of the transaction updates
- * HEAD itself, there would be two updates of HEAD. So the change of the ref
- * that HEAD points to is rejected. Returns 0 (also after a rejection) or a
- * negative error code.
+ * reflog, and sets *added to true. Returns 0 or a negative error code.
  */
 static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 {
-	struct ref_item *item = NULL, *head = find_len(tx, "HEAD", 4);
+	struct ref_item *item = NULL;
 	int ret;
 
 	*added = false;
 	if (tx->head_target)
-		item = find_len(tx, tx->head_target, strlen(tx->head_target));
-	if (!item || !ref_update_changes(item->update))
-		return 0;
-	if (head && (head->update->flags & REF_NO_DEREF) &&
-	    head->update != item->update)
-		return ref_update_reject(tx, item->update, REF_NAME_CONFLICT,
-					 err,
-					 "multiple updates for 'HEAD' "
-					 "(including one via its referent "
-					 "'%s') are not allowed",
-					 tx->head_target);
-	if (head)
+		item = ref_items_find(tx, tx->head_target);
+	if (!item || !ref_update_changes(item->update) ||
+	    ref_items_find(tx, "HEAD"))
 		return 0;
 	ret = ref_items_add(tx, item->update, "HEAD", 0, err);
 	if (ret < 0)
@@ -211,6 +205,35 @@ static int add_head(struct ref_transaction *tx, bool *added, struct error *err)
 	tx->items[tx->item_nr - 1]->target = item;
 	*added = true;
 	return 0;
+}
+
+int ref_item_check_head(struct ref_transaction *tx, const struct ref_item *item,
+			struct error *err)
+{
+	const struct ref_item *head;
+
+	if (!tx->head_target || strcmp(item->name, tx->head_target) != 0)
+		return 0;
+	head = ref_items_find(tx, "HEAD");
+	if (!head || head->update == item->update ||
+	    (!(head->update->flags & REF_NO_DEREF) &&
+	     head->order < item->order) ||
+	    (tx->options.keep_going && head->update->result != REF_OK))
+		return 0;
+	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
+				 "multiple updates for 'HEAD' (including one "
+				 "via its referent '%s') are not allowed",
+				 tx->head_target);
+}
+
+int ref_item_reject_via(struct ref_transaction *tx, const struct ref_item *item,
+			struct error *err)
+{
+	item->update->reached = item->via->name;
+	return ref_update_reject(tx, item->update, REF_NAME_CONFLICT, err,
+				 "multiple updates for '%s' (including one "
+				 "via symref '%s') are not allowed",
+				 item->name, item->via->name);
 }
 
 /*
@@ -229,11 +252,7 @@ static int reject_twice(struct ref_transaction *tx, const struct ref_item *a,
 					 "multiple updates for ref '%s' not "
 					 "allowed",
 					 b->name);
-	late->update->reached = late->via->name;
-	return ref_update_reject(tx, late->update, REF_NAME_CONFLICT, err,
-				 "multiple updates for '%s' (including one "
-				 "via symref '%s') are not allowed",
-				 late->name, late->via->name);
+	return ref_item_reject_via(tx, late, err);
 }
 
 static int check_twice(struct ref_transaction *tx, struct error *err)

@@ -130,16 +130,6 @@ static int check_among(struct ref_transaction *tx, struct ref_item *item,
 	return ret;
 }
 
-int ref_items_check_among(struct ref_transaction *tx, struct error *err)
-{
-	int ret = 0;
-
-	for (size_t i = 0; !ret && i < tx->sorted_nr; i++)
-		if (!tx->sorted[i]->existed && !tx->sorted[i]->log_only)
-			ret = check_among(tx, tx->sorted[i], err);
-	return ret;
-}
-
 /*
  * Looks for existing refs whose names conflict with a new ref. Rejects the
  * update if there is one. Returns 0 (also if the update is rejected) or a
@@ -154,6 +144,45 @@ static int check_conflict(struct ref_transaction *tx, struct ref_item *item,
 	if (ret > 0)
 		ret = ref_item_reject_conflict(tx, item, other.data, err);
 	buf_release(&other);
+	return ret;
+}
+
+int ref_items_recheck_among(struct ref_transaction *tx, size_t limit,
+			    int failed, struct error *err)
+{
+	if (tx->backend->has_one_lock)
+		return failed;
+	for (size_t i = 0; i < tx->item_nr && tx->items[i]->order < limit;
+	     i++) {
+		const struct ref_item *item = tx->items[i], *other;
+
+		if (item->existed || item->log_only || !item->is_visited)
+			continue;
+		other = ref_items_conflict(tx, item->name);
+		if (other && other->order < item->order &&
+		    strlen(other->name) > strlen(item->name))
+			return reject_among(tx, item, other, err);
+	}
+	return failed;
+}
+
+int ref_items_check_names(struct ref_transaction *tx, struct error *err)
+{
+	struct ref_item **items = tx->backend->has_one_lock ? tx->items
+							    : tx->sorted;
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < tx->item_nr; i++) {
+		struct ref_item *item = items[i];
+
+		if (item->existed || item->log_only ||
+		    item->update->result != REF_OK)
+			continue;
+		if (tx->backend->has_one_lock)
+			ret = check_conflict(tx, item, err);
+		if (!ret)
+			ret = check_among(tx, item, err);
+	}
 	return ret;
 }
 
@@ -241,8 +270,11 @@ static int follow(struct ref_transaction *tx, struct ref_item *item,
 		item->log_only = true;
 		item->target = tx->items[tx->item_nr - 1];
 		item->target->via = item;
+		item->target->order = tx->update_nr + item->order;
 		item->update->reached = item->target->name;
 	}
+	if (!ret && ref_items_find(tx, target))
+		ret = ref_item_reject_via(tx, item->target, err);
 	return ret;
 }
 
@@ -308,7 +340,8 @@ static int check_and_stage(struct ref_transaction *tx, struct ref_item *item,
 		ret = check_old_target(tx, item, target, err);
 	if (!ret && u->has_old)
 		ret = check_old_oid(tx, item, target != NULL, err);
-	if (!ret && u->result == REF_OK && !item->existed)
+	if (!ret && u->result == REF_OK && !item->existed &&
+	    !tx->backend->has_one_lock)
 		ret = check_conflict(tx, item, err);
 	if (ret || u->result != REF_OK || !ref_update_is_write(u))
 		return ret;
@@ -398,6 +431,8 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 	int ret = 0;
 
 	if (item->update->result == REF_OK)
+		ret = ref_item_check_head(tx, item, err);
+	if (!ret && item->update->result == REF_OK)
 		ret = tx->backend->lock(tx, item, err);
 	if (!ret && item->update->result == REF_OK)
 		ret = read_and_stage(tx, item, err);

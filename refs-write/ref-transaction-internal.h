@@ -31,7 +31,10 @@ struct ref_item {
 	 */
 	const struct ref_item *via;
 	char *name; /* owned */
-	/* the index of the item in tx->items: the order of the updates */
+	/*
+	 * the place in the queue of updates; the target of a symbolic ref is
+	 * behind all queued updates
+	 */
 	size_t order;
 	/* number of symbolic refs that were followed to this item */
 	unsigned depth;
@@ -210,6 +213,10 @@ int ref_items_add(struct ref_transaction *tx, struct ref_update *update,
  */
 int ref_items_sort(struct ref_transaction *tx, struct error *err);
 
+/* Returns the item in tx->sorted that has this name, or NULL. */
+struct ref_item *ref_items_find(const struct ref_transaction *tx,
+				const char *name);
+
 /*
  * Returns an item of the transaction whose name cannot exist together with
  * `name`, as "refs/a" and "refs/a/b" cannot. Returns NULL if there is none.
@@ -252,14 +259,42 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		  struct error *err);
 
 /*
- * Looks for new refs whose names conflict with names of other items, and
- * rejects updates until there is no conflict. Call this function after all refs
- * are locked and compared with their expected values. An update that one of
- * these steps has already rejected is ignored: it does not count as a conflict
- * with another update. Returns 0 (also if updates are rejected) or a negative
- * error code.
+ * Rejects the update of `item` if another update changes or verifies HEAD, and
+ * HEAD points to the ref of `item`. HEAD itself is rejected instead if its
+ * update was queued before and follows HEAD. Returns 0 (also if the update is
+ * rejected) or a negative error code.
  */
-int ref_items_check_among(struct ref_transaction *tx, struct error *err);
+int ref_item_check_head(struct ref_transaction *tx, const struct ref_item *item,
+			struct error *err);
+
+/*
+ * Rejects the update of `item`, which was reached through a symbolic ref,
+ * because another update names the ref of `item`. Returns 0 or a negative error
+ * code, as ref_update_reject().
+ */
+int ref_item_reject_via(struct ref_transaction *tx, const struct ref_item *item,
+			struct error *err);
+
+/*
+ * Looks for new refs whose names conflict with names of other items, and
+ * rejects updates until there is no conflict. If one lock covers all refs, also
+ * rejects new refs whose names conflict with existing refs. Call this function
+ * after all refs are locked and compared with their expected values. An update
+ * that one of these steps has already rejected is ignored: it does not count as
+ * a conflict with another update. Returns 0 (also if updates are rejected) or a
+ * negative error code.
+ */
+int ref_items_check_names(struct ref_transaction *tx, struct error *err);
+
+/*
+ * For a transaction that fails with the error `failed` because the item of the
+ * order `limit` was rejected. If refs are stored in files, looks for an item of
+ * a lower order, as "refs/a", whose path is the directory of the lock file of
+ * an item queued before, as "refs/a/b". If there is one, rejects its update and
+ * sets *err. Returns the error code of the transaction.
+ */
+int ref_items_recheck_among(struct ref_transaction *tx, size_t limit,
+			    int failed, struct error *err);
 
 /*
  * Returns the item whose ref changes. If `item` is log_only, its ref is

@@ -312,6 +312,40 @@ static int add_items(struct ref_transaction *tx, struct error *err)
 }
 
 /*
+ * Locks the refs of all sorted items that are not locked yet. If the
+ * transaction fails because an update is rejected, the error is about the
+ * update that was queued first of all that can be rejected, as in stock Git. So
+ * after a rejection, the items that were queued before are locked, too. Returns
+ * 0 (also if updates are rejected and the transaction continues without them)
+ * or a negative error code.
+ */
+static int lock_round(struct ref_transaction *tx, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	size_t limit = SIZE_MAX;
+	int failed = 0;
+
+	for (size_t i = 0; i < tx->sorted_nr; i++) {
+		struct ref_item *item = tx->sorted[i];
+		int ret;
+
+		if (item->is_visited || item->order >= limit)
+			continue;
+		item->is_visited = true;
+		ret = ref_item_lock(tx, item, &why);
+		if (!ret)
+			continue;
+		if (err)
+			*err = why;
+		if (item->update->result == REF_OK)
+			return ret;
+		failed = ret;
+		limit = item->order;
+	}
+	return failed ? ref_items_recheck_among(tx, limit, failed, err) : 0;
+}
+
+/*
  * Locks the refs of all items, in rounds: locking a symbolic ref may add an
  * item for its target, which is locked in the next round. Within one round,
  * refs are locked in the order of their names, so two transactions cannot wait
@@ -320,18 +354,12 @@ static int add_items(struct ref_transaction *tx, struct error *err)
  */
 static int lock_items(struct ref_transaction *tx, struct error *err)
 {
-	size_t locked = 0;
 	int ret = 0;
 
-	while (!ret && locked < tx->item_nr) {
+	while (!ret && tx->sorted_nr < tx->item_nr) {
 		ret = ref_items_sort(tx, err);
-		for (size_t i = 0; !ret && i < tx->sorted_nr; i++) {
-			if (tx->sorted[i]->is_visited)
-				continue;
-			tx->sorted[i]->is_visited = true;
-			locked++;
-			ret = ref_item_lock(tx, tx->sorted[i], err);
-		}
+		if (!ret)
+			ret = lock_round(tx, err);
 	}
 	return ret;
 }
@@ -351,7 +379,7 @@ static int prepare(struct ref_transaction *tx, struct error *err)
 	if (!ret)
 		ret = lock_items(tx, err);
 	if (!ret)
-		ret = ref_items_check_among(tx, err);
+		ret = ref_items_check_names(tx, err);
 	if (!ret)
 		ret = tx->backend->ready(tx, err);
 	return ret;
