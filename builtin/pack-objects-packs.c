@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "builtin/builtin.h"
 #include "builtin/input.h"
 #include "builtin/pack-objects.h"
 #include "repack/cruft.h"
@@ -92,6 +93,12 @@ int pack_objects_add_packs(struct pack_job *job,
 	return ret;
 }
 
+static void warn(void *ctx, const char *message)
+{
+	(void)ctx;
+	builtin_warn("%s", message);
+}
+
 int pack_objects_add_rest(struct pack_job *job,
 			  const struct pack_objects_args *a, struct error *err)
 {
@@ -99,11 +106,10 @@ int pack_objects_add_rest(struct pack_job *job,
 	uint32_t ignored;
 	int ret = leftovers_list(&u, job, a->expiry, err);
 
+	u.warn = warn;
 	if (!ret)
 		ret = leftovers_add(job, &u, a->keep_unreachable,
 				    a->pack_loose_unreachable, err);
-	if (u.warning.code)
-		job->warning = u.warning;
 	if (!ret && a->unpack_unreachable)
 		ret = loosen_write(&ignored, &u, err);
 	unreachable_release(&u);
@@ -134,10 +140,9 @@ int pack_objects_write_cruft(struct pack_job *job,
 	ret = read_parts(parts, odb, &marks, err);
 	if (!ret)
 		ret = leftovers_list_cruft(&u, job, parts, a->expiry, err);
+	u.warn = warn;
 	if (!ret)
 		ret = cruft_write(&job->newpacks, &u, &options, err);
-	if (u.warning.code)
-		job->warning = u.warning;
 	unreachable_release(&u);
 	free(parts);
 	return ret;

@@ -483,6 +483,12 @@ static int report_info(const struct repo *repo, struct error *err)
 	return ret;
 }
 
+static void warn(void *ctx, const char *message)
+{
+	(void)ctx;
+	builtin_warn("%s", message);
+}
+
 /*
  * Run the command after its options were loaded. Returns 0, or a negative error
  * code with the error in *err. If the packs of the multi-pack-index lack an
@@ -505,6 +511,7 @@ static int repack(struct repack_options *o, struct args *a,
 	ret = lazy_fetch_provider(&o->tip_provider, env, LAZY_FETCH_READ, err);
 	if (ret < 0)
 		return ret;
+	o->warn = warn;
 	ret = repack_run(&result, env->repo, o, err);
 	if (result.warning.code)
 		builtin_warn("%s", result.warning.msg);

@@ -31,6 +31,8 @@ struct run {
 	struct oid *roots;
 	size_t root_nr, root_alloc;
 	struct network_heads heads;
+	/* names a damaged loose object that stays as it is; code 0: none */
+	struct error damaged;
 	struct error *err;
 };
 
@@ -218,6 +220,13 @@ static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 	return ret;
 }
 
+static void note_damaged(void *ctx, const char *message)
+{
+	struct run *r = ctx;
+
+	error_set(&r->damaged, ERR_CORRUPT, "%s", message);
+}
+
 static int repack_store(struct run *r)
 {
 	struct repack_options options = {
@@ -235,13 +244,18 @@ static int repack_store(struct run *r)
 		.heads = r->heads.heads,
 		.head_nr = r->heads.nr,
 		.before_removal = r->options->prune ? rescue : NULL,
+		.warn = note_damaged,
 		.ctx = r,
 		.precious_too = true,
 	};
+	int ret;
 
 	options.cruft.make.progress = NULL;
-	return repack_run(&r->report->store, r->network->store, &options,
-			  r->err);
+	ret = repack_run(&r->report->store, r->network->store, &options,
+			 r->err);
+	if (!r->report->store.warning.code)
+		r->report->store.warning = r->damaged;
+	return ret;
 }
 
 /*

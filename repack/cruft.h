@@ -53,7 +53,7 @@ static inline bool cruft_wants(const struct unreachable_item *item)
  * true, these are the unreachable objects that have expired. If it is false,
  * these are the unreachable objects that are kept. If there are no such
  * objects, *np is empty. A damaged loose object without a packed copy is left
- * out, and u->warning names it. Returns 0 or a negative error code. The caller
+ * out, and u->warn is called. Returns 0 or a negative error code. The caller
  * releases *np in any case.
  */
 int cruft_write(struct newpacks *np, struct unreachable *u,

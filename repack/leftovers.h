@@ -31,7 +31,7 @@ int leftovers_list(struct unreachable *u, struct pack_job *job, int64_t expiry,
  * Append objects of *u to the job's list, unless the job's options leave them
  * out. `packed`: append objects of packs that will be removed. `loose`: append
  * loose objects. A damaged loose object without a packed copy is left out, and
- * u->warning names it. Returns 0 or a negative error code.
+ * u->warn is called. Returns 0 or a negative error code.
  */
 int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
 		  bool loose, struct error *err);

@@ -214,6 +214,8 @@ static int find_unreachable(struct run *r, struct error *err)
 	int ret = unreachable_collect(&r->unreachable, &r->job.walk,
 				      &r->job.reached, &options, err);
 
+	r->unreachable.warn = r->options->warn;
+	r->unreachable.warn_ctx = r->options->ctx;
 	if (ret < 0 || r->options->unreachable == REPACK_DROP)
 		return ret;
 	return unreachable_keep(&r->unreachable, expiry, err);
@@ -240,8 +242,6 @@ static int add_unreachable(struct run *r, struct error *err)
 		    pack_job_add_pos(&r->job, item->obj_pos, type, 0) < 0)
 			return error_nomem(err);
 	}
-	if (r->unreachable.warning.code)
-		r->job.warning = r->unreachable.warning;
 	return 0;
 }
 
@@ -373,8 +373,6 @@ static int write_cruft(struct run *r, const char *dir, const char *base,
 
 	if (!ret && base == r->base && newpacks_names(&r->made, &np) < 0)
 		ret = error_nomem(err);
-	if (r->unreachable.warning.code)
-		r->result->warning = r->unreachable.warning;
 	*nr = np.report.objects;
 	newpacks_release(&np);
 	return ret;

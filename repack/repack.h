@@ -131,7 +131,12 @@ struct repack_options {
 	 */
 	int (*before_removal)(void *ctx, const struct old_packs *leaving,
 			      struct error *err);
-	void *ctx;
+	/*
+	 * Called for each damaged loose object that is left as it is, because
+	 * it cannot be packed. NULL: no call.
+	 */
+	void (*warn)(void *ctx, const char *message);
+	void *ctx; /* argument of before_removal and warn */
 	/*
 	 * Remove packs even if extensions.preciousObjects is set, because the
 	 * caller knows which objects other repositories need.

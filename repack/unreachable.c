@@ -485,12 +485,15 @@ int unreachable_type(struct unreachable *u, const struct unreachable_item *item,
 		     enum object_type *type, struct error *err)
 {
 	struct walk *w = u->walk;
+	struct error why;
 	int ret = objspace_info(&w->space, w->reader, item->obj_pos, type, NULL,
 				err);
 
 	if (ret != ERR_CORRUPT || !item->is_loose || item->is_packed)
 		return ret;
 	objspace_error(&w->space, item->obj_pos, ERR_CORRUPT,
-		       "loose object could not be examined", &u->warning);
+		       "loose object could not be examined", &why);
+	if (u->warn)
+		u->warn(u->warn_ctx, why.msg);
 	return 1;
 }

@@ -69,8 +69,12 @@ struct unreachable {
 	 */
 	uint32_t *by_extra;
 	size_t extra_alloc;
-	/* the last warning of unreachable_type(); code 0: none */
-	struct error warning;
+	/*
+	 * The caller may set both fields after unreachable_collect().
+	 * unreachable_type() calls `warn` with a message. NULL: no call.
+	 */
+	void (*warn)(void *ctx, const char *message);
+	void *warn_ctx;
 	const struct bitset *reached; /* borrowed */
 	struct walk *walk;            /* borrowed */
 };
@@ -117,8 +121,9 @@ int unreachable_keep(struct unreachable *u, int64_t expiry, struct error *err);
 /*
  * Finds the type of a listed object that is to be packed. Returns 0; 1 if the
  * object cannot be packed, because it is a damaged loose object without a
- * packed copy; or a negative error code. After 1, u->warning names the object,
- * and the caller should keep the file of the loose object.
+ * packed copy; or a negative error code. Before it returns 1, the function
+ * calls u->warn with a message that names the object. After 1, the caller
+ * should keep the file of the loose object.
  */
 int unreachable_type(struct unreachable *u, const struct unreachable_item *item,
 		     enum object_type *type, struct error *err);

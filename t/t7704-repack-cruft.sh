@@ -399,4 +399,28 @@ test_expect_success '-a -d --unpack-unreachable: newer objects become loose' '
 	test_line_count 1 git-never.git.loose
 '
 
+test_expect_success 'a warning names each damaged loose object, which stays' '
+	repo_linear spoiled.git 3 && cd spoiled.git &&
+	for i in 1 2 3
+	do
+		id=$(echo damaged $i | stock hash-object -w --stdin) &&
+		file=objects/$(echo $id | sed "s,^..,&/,") &&
+		chmod u+w $file && printf garbage >$file && echo $id || return
+	done >ids &&
+	sed "s/^/warning: loose object could not be examined: /" ids |
+		sort >expect &&
+	"$GIT" pack-objects --cruft -q pack </dev/null >out 2>err &&
+	sort err | test_cmp expect - &&
+	for options in --cruft "-a -k"
+	do
+		"$GIT" repack -d -q $options 2>err &&
+		sort err | test_cmp expect - || return
+	done &&
+	for id in $(cat ids)
+	do
+		test -f objects/$(echo $id | sed "s,^..,&/,") || return
+	done &&
+	cd ..
+'
+
 test_done

@@ -102,9 +102,23 @@ static void written(void **state)
 	oldrepo_release(&o);
 }
 
+/* The warnings of a cruft_write(). */
+struct warnings {
+	char text[1000];
+	size_t nr;
+};
+
+static void note(void *ctx, const char *message)
+{
+	struct warnings *w = ctx;
+
+	w->nr++;
+	strncat(w->text, message, sizeof(w->text) - strlen(w->text) - 1);
+}
+
 /*
- * A damaged loose object without a packed copy is left out, and a warning names
- * it. The other objects are written.
+ * Damaged loose objects without packed copies are left out, and a warning names
+ * each of them. The other objects are written.
  */
 static void damaged(void **state)
 {
@@ -113,12 +127,15 @@ static void damaged(void **state)
 	struct cruft_options options = {.newpack = &newpack};
 	struct error err = ERROR_INIT;
 	char dir[4096], base[4200];
+	struct warnings warnings = {.nr = 0};
 	struct newpacks np;
 	struct unreachable u;
 	struct oldrepo o;
 	size_t nr = 0;
 
 	oldrepo_init(&o, &seed, OLD_PACK);
+	tmprepo_write(&o.r.t,
+		      "objects/aa/cccccccccccccccccccccccccccccccccccccc", "");
 	tmprepo_write(&o.r.t,
 		      "objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb",
 		      "nonsense");
@@ -130,15 +147,18 @@ static void damaged(void **state)
 	options.base = base;
 	oldrepo_collect(&o, &u, true);
 	assert_int_equal(unreachable_keep(&u, 0, NULL), 0);
+	u.warn = note;
+	u.warn_ctx = &warnings;
 	if (cruft_write(&np, &u, &options, &err) != 0)
 		fail_msg("%s", err.msg);
 	for (uint32_t i = 0; i < o.r.nr; i++)
 		nr += !o.reached[i];
 	assert_int_equal(np.nr, 1);
 	assert_int_equal(np.report.objects, nr);
-	assert_int_equal(u.nr, nr + 1);
-	assert_int_equal(u.warning.code, ERR_CORRUPT);
-	assert_non_null(strstr(u.warning.msg, "bbbbbbbb"));
+	assert_int_equal(u.nr, nr + 2);
+	assert_int_equal(warnings.nr, 2);
+	assert_non_null(strstr(warnings.text, "bbbbbbbb"));
+	assert_non_null(strstr(warnings.text, "cccccccc"));
 	newpacks_release(&np);
 	/* A listed object that is gone is an error. */
 	tmprepo_remove(&o.r.t,
