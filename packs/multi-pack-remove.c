@@ -328,19 +328,21 @@ static int has_any(const char *dir)
 }
 
 int multi_pack_lock_removal(struct sys_tempfile *lock, const char *dir,
-			    unsigned share, struct error *err)
+			    unsigned share, struct error *held,
+			    struct error *err)
 {
 	struct error why = ERROR_INIT;
 	int ret = has_any(dir);
 
+	*held = (struct error)ERROR_INIT;
 	if (ret <= 0)
 		return ret < 0 ? error_nomem(err) : 0;
 	ret = multi_pack_lock(lock, dir, share, &why);
-	if (ret == ERR_DENIED)
-		return 0;
-	if (ret < 0 && err)
+	if (ret < 0 && ret != ERR_DENIED && err)
 		*err = why;
-	return ret;
+	if (ret == ERR_DENIED)
+		*held = why;
+	return ret == ERR_DENIED ? 0 : ret;
 }
 
 int multi_pack_remove_naming(const char *dir, const struct strlist *names,

@@ -412,9 +412,13 @@ int old_packs_remove(struct old_packs *old, const struct old_packs_guard *guard,
 		     struct error *err)
 {
 	struct sys_tempfile midx = SYS_TEMPFILE_INIT;
+	struct error held;
 	int lock = SYS_DIRLOCK_NONE;
-	int ret = multi_pack_lock_removal(&midx, old->dir, old->share, err);
+	int ret = multi_pack_lock_removal(&midx, old->dir, old->share, &held,
+					  err);
 
+	if (!ret && held.code && guard && guard->held)
+		guard->held(guard->ctx, held.msg);
 	if (!ret)
 		lock = sys_dirlock_take(old->dir, SYS_DIRLOCK_PACKS_MS, err);
 	if (!ret)

@@ -38,7 +38,7 @@ struct old_packs {
 
 /*
  * What the caller of old_packs_remove() relies on. A callback that is NULL
- * stands for one that always returns true.
+ * stands for one that returns true for all packs.
  */
 struct old_packs_guard {
 	/* borrowed: a snapshot that was opened after the packs were listed */
@@ -65,6 +65,12 @@ struct old_packs_guard {
 	 * one is gone, or another negative error code. NULL: no other files.
 	 */
 	int (*check)(void *ctx, struct error *err);
+	/*
+	 * Called if packs are removed without the lock of the multi-pack-index,
+	 * because another process has the lock. The message names the lock
+	 * file, and may have several lines. NULL: no call.
+	 */
+	void (*held)(void *ctx, const char *message);
 	void *ctx; /* argument of the callbacks */
 };
 

@@ -555,6 +555,28 @@ static int remove_old(struct run *r, const struct old_packs_guard *guard,
 	return ret;
 }
 
+/*
+ * Gives the message about the lock of another process (sys/lockfile.h) to the
+ * caller of the repack, as one line.
+ */
+static void warn_held(void *ctx, const char *message)
+{
+	const struct repack_options *o = ((struct run *)ctx)->options;
+	struct error line = ERROR_INIT;
+	char *at;
+
+	if (!o->warn)
+		return;
+	error_set(&line, ERR_DENIED, "packs are removed without a lock: %s",
+		  message);
+	for (at = line.msg; (at = strchr(at, '\n'));)
+		if (at[1] == '\n')
+			memmove(at, at + 1, strlen(at));
+		else
+			*at = ' ';
+	o->warn(o->ctx, line.msg);
+}
+
 static int remove_redundant(struct run *r, struct error *err)
 {
 	const struct prune_packed_options loose = {.dry_run = false};
@@ -563,6 +585,7 @@ static int remove_redundant(struct run *r, struct error *err)
 		.odb = r->odb,
 		.relies_on = relies_on,
 		.may_age = may_age,
+		.held = warn_held,
 		.made = &r->made,
 		.check = check_loose,
 		.ctx = r,

@@ -133,7 +133,10 @@ struct repack_options {
 			      struct error *err);
 	/*
 	 * Called for each damaged loose object that is left as it is, because
-	 * it cannot be packed. NULL: no call.
+	 * it cannot be packed. Also called if packs are removed without the
+	 * lock of the multi-pack-index, because another process has the lock;
+	 * this message names the lock file. Each message has one line. NULL: no
+	 * call.
 	 */
 	void (*warn)(void *ctx, const char *message);
 	void *ctx; /* argument of before_removal and warn */

@@ -14,9 +14,10 @@ fresh () {
 #
 # <lock> is an extended regular expression for the path of the lock without
 # ".lock". The commands are arguments of "git -C r". If the code is 0, the next
-# command does not need the lock. Otherwise its error must name the lock and the
-# process. If $at is set, the first command is killed after the first call that
-# matches this expression.
+# command does not need the lock. With a <line>, it prints one warning, which
+# begins so and names the lock and the process. If the code is not 0, the error
+# must name the lock and the process. If $at is set, the first command is killed
+# after the first call that matches this expression.
 row () {
 	fresh && fault_run none "$GIT" -C r $2 &&
 	nr=$(grep -nE "${at:-^write .*/$1~pid[.]lock}" fault.log |
@@ -34,6 +35,10 @@ row () {
 		grep -E "Unable to create .*/$1[.]lock.: File exists" err &&
 		grep "^Process $pid took this lock, and no process" err &&
 		grep "^${5-}" err >/dev/null
+	elif test -n "${5-}"
+	then
+		test_line_count 1 err &&
+		grep -E "^$5.*'.*/$1[.]lock': File exists[.] Process $pid " err
 	fi &&
 	find r -name "*.lock" -exec rm {} + &&
 	"$GIT" -C r $3 2>err && "$GIT" -C r fsck --no-dangling
@@ -113,6 +118,17 @@ test_expect_success 'packs and commit-graphs' '
 	row ${info}s/commit-graph-chain \
 		"commit-graph write --reachable --split" \
 		"commit-graph write --reachable --split" 128
+'
+
+test_expect_success 'gc and repack name a lock without which they remove packs' '
+	good=midx.git && cp -R files.git midx.git &&
+	"$GIT" -C midx.git multi-pack-index write &&
+	for next in "repack -adq" "gc -q"
+	do
+		row objects/pack/multi-pack-index \
+			"multi-pack-index write --bitmap" "$next" 0 \
+			"warning: packs are removed without a lock: " || return
+	done
 '
 
 test_expect_success 'gc and maintenance' '

@@ -127,6 +127,7 @@ static void test_naming(void **state)
 	struct strlist other = STRLIST_INIT, some = STRLIST_INIT;
 	struct sys_tempfile lock = SYS_TEMPFILE_INIT;
 	struct buf file = BUF_INIT;
+	struct error held;
 	struct midxchain m;
 	char *dir;
 
@@ -149,8 +150,10 @@ static void test_naming(void **state)
 	assert_int_equal(pack_names_add(&some, "pack-a"), 0);
 	tmprepo_write(&m.t, "objects/pack/multi-pack-index.lock", "");
 	/* A lock that a killed process has left does not matter. */
-	assert_int_equal(multi_pack_lock_removal(&lock, dir, 0, NULL), 0);
+	assert_int_equal(multi_pack_lock_removal(&lock, dir, 0, &held, NULL),
+			 0);
 	assert_null(lock.path);
+	assert_non_null(strstr(held.msg, "multi-pack-index.lock"));
 	assert_int_equal(multi_pack_remove_naming(dir, &some, NULL), 0);
 	assert_int_equal(layer_nr(&m), 0);
 	strlist_release(&other);
