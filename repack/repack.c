@@ -139,11 +139,27 @@ static int spare_packs(struct run *r, struct error *err)
 }
 
 /*
+ * Returns whether the repack reads the references. A geometric repack finds the
+ * objects in packs and loose files. It needs the references for delta islands
+ * and bitmap indexes only.
+ */
+static bool needs_refs(const struct repack_options *o)
+{
+	return !o->geometric || o->delta_islands || o->write_bitmap;
+}
+
+/*
  * List the packs, then read the references, then open the packs. The order
  * matters, because a push may write a pack and then change a reference to use
  * it. All listed packs were written before the references are read. So if an
  * object of a listed pack is in use, the walk from the references finds the
- * object, and the repack keeps it. Returns 0 or a negative error code.
+ * object, and the repack keeps it.
+ *
+ * A push may write loose objects and then change a reference to use them. The
+ * loose objects that a geometric repack packs are listed after the references
+ * are read. So the packs have all objects that the bitmap index needs.
+ *
+ * Returns 0 or a negative error code.
  */
 static int open_all(struct run *r, struct error *err)
 {
@@ -159,7 +175,7 @@ static int open_all(struct run *r, struct error *err)
 	r->old.share = r->repo->share;
 	if (!ret)
 		ret = refs_open(&r->refs, r->repo, err);
-	if (!ret && (!r->options->geometric || r->options->delta_islands))
+	if (!ret && needs_refs(r->options))
 		ret = refs_list_now(r->refs, err);
 	if (!ret)
 		ret = odb_open_whole(&r->odb, r->repo, err);

@@ -495,6 +495,30 @@ is_old () {
 	test $(($(date +%s) - $(stat -c %Y "$1"))) -gt 3000
 }
 
+# While the repack lists loose objects, loose objects and a ref to them are pushed:
+# the tree to a directory that is already listed, the commit to a later one.
+push_loose='cp -R ../pushed.git/objects/?? objects/ &&
+	"$STOCK_GIT" update-ref refs/heads/new $(cat ../commit)'
+
+test_expect_success 'repack --geometric: a bitmap index needs no later push' '
+	again && mkdir r.git/objects/7f && cp -R base.git pushed.git &&
+	for i in $(seq 100)
+	do
+		tree=$(printf "100644 blob %s\tf$i\n" $(stock -C base.git \
+			rev-parse main:f) | stock -C pushed.git mktree) &&
+		stock -C pushed.git commit-tree -m $i -p main $tree >commit &&
+		case $tree.$(cat commit) in
+		[0-6]*.[89a-f]*)
+			break ;;
+		esac &&
+		rm -rf pushed.git/objects/?? || return
+	done &&
+	meanwhile "*/objects/7f" "$push_loose" \
+		git -C r.git repack --geometric=2 -dqmb &&
+	ls r.git/objects/pack/multi-pack-index-*.bitmap &&
+	stock -C r.git fsck
+'
+
 test_expect_success 'repack --geometric: objects of removed packs get no older' '
 	pushed_old && git -C r.git repack -q --geometric=2 && is_old $large &&
 	git -C r.git repack -dq --geometric=2 &&
