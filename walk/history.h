@@ -209,7 +209,10 @@ void history_read_ahead(struct history *h);
 static inline const uint32_t *history_parents(const struct history *h,
 					      uint32_t commit_nr)
 {
-	return h->parents + h->commits[commit_nr].first_parent;
+	uint32_t first = h->commits[commit_nr].first_parent;
+
+	/* Without any parent, h->parents is NULL. */
+	return first ? h->parents + first : h->parents;
 }
 
 /* ---- decoding ahead (commit-ahead.c) */
