@@ -5,9 +5,8 @@
  * small, so that forking it is cheap.
  *
  *	SIGTERM, SIGINT   workers drain, then the master ends
- *	SIGHUP            new options: new workers start; when they are ready,
- *the old ones drain SIGUSR2           a successor starts; when it is ready, as
- *for SIGTERM
+ *	SIGHUP            new options: new workers start, then old ones drain
+ *	SIGUSR2           a successor starts; when it is ready, as for SIGTERM
  *
  * A worker that drains accepts no connections, and ends after its requests.
  */
