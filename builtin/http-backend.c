@@ -99,10 +99,6 @@ static int begin_push(void *ctx, const struct repo **repo,
 
 static void write_log(void *ctx, const char *line)
 {
-	const char *address = getenv("REMOTE_ADDR");
-
-	if (address && *address)
-		fprintf(stderr, "%s: ", address);
 	fprintf(stderr, "%s\n", line);
 }
 

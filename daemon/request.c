@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "daemon/daemon-parts.h"
@@ -202,11 +203,23 @@ static int make_pack(void *ctx, const struct odb *odb,
 				       report, err);
 }
 
+/* Logs a line about a request. Adds the path that the client asked for. */
+static void log_request(const struct daemon_request *q, const char *line)
+{
+	char quoted[PKTLINE_QUOTE_MAX];
+	const char *path = q->http.path_info;
+	struct buf text = BUF_INIT;
+
+	if (path && !buf_printf(&text, "%s (path '%s')", line,
+				pktline_quote(quoted, path)))
+		line = text.data;
+	daemon_log(q->options, q->conn, line);
+	buf_release(&text);
+}
+
 static void write_log(void *ctx, const char *line)
 {
-	struct daemon_request *q = ctx;
-
-	daemon_log(q->options, q->conn, line);
+	log_request(ctx, line);
 }
 
 /*
@@ -279,15 +292,8 @@ static void fill(struct daemon_request *q, const struct buf *path,
  */
 static void log_refusal(const struct daemon_request *q, const char *status)
 {
-	char line[PKTLINE_QUOTE_MAX + 64], quoted[PKTLINE_QUOTE_MAX];
-	const char *path = q->http.path_info;
-
-	if (!strncmp(status, "401", 3))
-		return;
-	if (path)
-		snprintf(line, sizeof(line), "%s: '%s'", status,
-			 pktline_quote(quoted, path));
-	daemon_log(q->options, q->conn, path ? line : status);
+	if (strncmp(status, "401", 3) != 0)
+		log_request(q, status);
 }
 
 /*

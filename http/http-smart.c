@@ -277,14 +277,10 @@ static const struct service services[] = {
 static int check_enabled(struct http_exchange *x, const struct service *service,
 			 struct error *err)
 {
-	char reason[64];
-
 	if (*(const bool *)((const char *)x + service->enabled))
 		return 1;
-	snprintf(reason, sizeof(reason), "Service %s not enabled",
-		 service->name);
-	return http_refuse_user(x, "403 Forbidden", reason, x->repo->git_dir,
-				err);
+	return http_refuse_user(x, "403 Forbidden", "Service not enabled",
+				service->name, err);
 }
 
 /*

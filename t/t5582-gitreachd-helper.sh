@@ -69,7 +69,7 @@ test_expect_success 'the example of the manual: allow and deny' '
 	stock -C alice fsck --strict &&
 	test_must_fail as carol ls-remote $url/r.git 2>err &&
 	grep 403 err &&
-	grep "127.0.0.1: 403 Forbidden: ./r.git/info/refs" log &&
+	grep "127.0.0.1: 403 Forbidden (path ./r.git/info/refs" log &&
 	test_must_fail stock ls-remote $url/r.git &&
 	test_must_fail stock ls-remote $git/r.git 2>err &&
 	grep "access denied" err &&
