@@ -144,8 +144,8 @@ static int load(struct htpasswd *h, struct error *err)
 	 * If the content of the file is wrong or the file is missing, the file
 	 * need not be read again before it changes. After another error, for
 	 * example because the process has no free descriptor, the file may be
-	 * right. So the next check reads the file again, and a user that was
-	 * removed from the file does not stay a user.
+	 * right. So the next check reads the file again. Otherwise a user that
+	 * was removed from the file could stay in the old table.
 	 */
 	h->is_unread = ret < 0 && ret != ERR_INVALID && ret != ERR_MISSING;
 	witness.is_void |= h->is_unread;
