@@ -346,9 +346,9 @@ enum needs {
 	/* with REPO_FIRST: a missing repository is no error */
 	REPO_OPTIONAL = 2,
 	/*
-	 * With REPO_FIRST: do not check the configuration. Like stock Git, the
-	 * command parses its arguments first. Then the command calls
-	 * builtin_open_repo(), which checks the configuration.
+	 * With REPO_FIRST: open the repository, but do not check the
+	 * configuration yet. As in stock Git, this check comes later: the
+	 * command parses its arguments, and then calls builtin_open_repo().
 	 */
 	CONFIG_LATER = 4,
 	/*
@@ -500,9 +500,8 @@ static bool opens_repo_first(const struct command *command,
 }
 
 /*
- * Opens the repository before the command parses its arguments, and checks the
- * configuration, unless the command has CONFIG_LATER. Returns 0 or an exit
- * code.
+ * Opens the repository before the command parses its arguments. Without
+ * CONFIG_LATER, also checks the configuration. Returns 0 or an exit code.
  */
 static int open_repo_first(const struct command *command,
 			   struct builtin_env *env)
