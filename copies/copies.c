@@ -351,8 +351,7 @@ static void touch(const struct stored_copy *copy)
 
 /*
  * Returns the number of nanoseconds since the copy was last known to be up to
- * date; UINT64_MAX: not known. `newest_ns` is the time that the entry of the
- * copy has.
+ * date; UINT64_MAX: not known. `newest_ns`: the field of the copy's entry.
  */
 static uint64_t age_of(uint64_t newest_ns, const struct stored_copy *copy,
 		       uint64_t now)
@@ -549,10 +548,10 @@ static bool is_fresh(const struct stored_copies *copies, const struct entry *e,
 }
 
 /*
- * Reads which generation the copy has. If the marker file of the copy is the
- * one that the entry remembers, the file is not read, because it may be large.
- * Releases the lock during this time, and takes it again. Returns whether the
- * copy has a generation and was up to date at most stale_ns ago.
+ * Finds out which generation the copy has. The marker file of the copy may be
+ * large, so it is read only if it is not the version that e->marker identifies.
+ * Releases the lock of *copies meanwhile, and takes it again. Returns whether
+ * the copy has a generation and was up to date at most stale_ns ago.
  */
 static bool load_stale(struct stored_copies *copies, struct entry *e,
 		       struct stored_copy *copy, uint64_t now)
@@ -656,8 +655,8 @@ static int enter_entry(struct stored_copies *copies, struct entry *e,
 		if (e->asked_ns >= arrival && (e->ret || is_there))
 			return take_answer(copies, e, use, err);
 		/*
-		 * The disk was looked at before refusing: another process may
-		 * have made the copy after the store was asked.
+		 * Another process may have made the copy after the store was
+		 * asked. So refuse only if the disk has no copy either.
 		 */
 		if (is_absent(copies, e->name, arrival, err) && !is_there)
 			return ERR_MISSING;

@@ -444,7 +444,7 @@ struct publishing {
 
 /* ---- the changes of a transaction */
 
-/* Sets *out to a copy of a text that lives as long as the change. */
+/* Copies a text. The copy, *out, lives as long as the change. */
 static int keep_text(const char **out, struct publishing *p, const char *text)
 {
 	if (strlist_add(&p->texts, text) < 0)
