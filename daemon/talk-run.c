@@ -74,8 +74,8 @@ static int add(struct variables *v, const char *fmt, ...)
 }
 
 /*
- * Appends the committer whom reflogs name for a push of a client with a user
- * name. Returns 0 or a negative error code.
+ * If the client has a user name, appends a committer with this name: reflogs
+ * then name the user. Returns 0 or a negative error code.
  */
 static int add_committer(struct variables *v, const struct daemon_talk *t)
 {
