@@ -177,10 +177,12 @@ const struct generation_update *generation_find_update(
 
 /*
  * Adds an update of a ref, made by generation `number`, or replaces the ref's
- * update. A NULL `value` deletes the ref. Moves all updates of refs that sort
- * after `ref`. So many refs are set in the order of their names, in an empty
- * generation if necessary (generation_take_updates()). Returns 0, ERR_INVALID
- * if the name or the value is not allowed, or ERR_NOMEM.
+ * update. A NULL `value` deletes the ref. Returns 0, ERR_INVALID if the name or
+ * the value is not allowed, or ERR_NOMEM.
+ *
+ * Cost: moves all updates of refs that sort after `ref`. To set many refs, set
+ * them in the order of their names. If *g already has updates, set the refs in
+ * an empty generation, and then call generation_take_updates().
  */
 int generation_set_ref(struct generation *g, uint64_t number, const char *ref,
 		       const char *value, struct error *err);
