@@ -286,9 +286,9 @@ static int number_commits(struct writing *w)
  * existing chain. If the chain cannot be locked, it stays: another process may
  * be writing a new chain. Readers use the single file and ignore the chain.
  *
- * The chain is locked before the single file is renamed. So a process that
- * replaces the single file by a chain does not end in between, with the result
- * that both are removed.
+ * The chain is locked before the single file is renamed. Otherwise another
+ * process could replace the new single file by a chain, which this process then
+ * removes. Neither would be left.
  */
 static int install_single(struct writing *w, const struct buf *bytes)
 {
