@@ -67,10 +67,10 @@ int multi_pack_has_replaced(const char *dir, const char *keep, bool keep_bitmap,
  * Takes no lock if there is no multi-pack-index. Also takes no lock if another
  * process still has the lock after a second: a killed process may have left it.
  * Then *held has the message of sys_lockfile_create(), which names the lock
- * file; else held->code is 0. If the other process is running and belongs to
- * this project, it sees that packs were removed when it gets the lock of the
- * directory. Release the lock with sys_tempfile_abort(). Returns 0, ERR_IO or
- * ERR_NOMEM.
+ * file; else held->code is 0. If the other process is one of this project that
+ * still runs, removing packs is safe: under the lock of the directory, it
+ * checks its packs before it installs its multi-pack-index. Release the lock
+ * with sys_tempfile_abort(). Returns 0, ERR_IO or ERR_NOMEM.
  */
 int multi_pack_lock_removal(struct sys_tempfile *lock, const char *dir,
 			    unsigned share, struct error *held,

@@ -37,8 +37,8 @@ struct old_packs {
 };
 
 /*
- * What the caller of old_packs_remove() relies on. A callback that is NULL
- * stands for one that returns true for all packs.
+ * What the caller of old_packs_remove() relies on. If `relies_on` or `may_age`
+ * is NULL, its result counts as true for all packs.
  */
 struct old_packs_guard {
 	/* borrowed: a snapshot that was opened after the packs were listed */
@@ -152,11 +152,12 @@ void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
  *
  * No pack is removed if another process has removed a pack or another file on
  * which the caller relies: the listed packs may now have the last copies of
- * some objects. A later repack will remove them. The result is then
+ * some objects. A later repack will remove the listed packs. The result is then
  * ERR_MISSING.
  *
- * `guard`: NULL if the caller relies on no other pack. Returns 0, ERR_MISSING,
- * ERR_DENIED if another process holds the lock, or another negative error code.
+ * `guard`: NULL if the caller relies on no other pack; freshened packs are then
+ * removed, too. Returns 0, ERR_MISSING, ERR_DENIED if another process keeps the
+ * lock of the directory, or another negative error code.
  */
 int old_packs_remove(struct old_packs *old, const struct old_packs_guard *guard,
 		     struct error *err);
