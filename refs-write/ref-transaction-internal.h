@@ -32,8 +32,8 @@ struct ref_item {
 	const struct ref_item *via;
 	char *name; /* owned */
 	/*
-	 * the place in the queue of updates; the target of a symbolic ref is
-	 * behind all queued updates
+	 * the place in the queue of updates. An item for the target of a
+	 * symbolic ref has a place after all queued updates
 	 */
 	size_t order;
 	/* number of symbolic refs that were followed to this item */
@@ -259,10 +259,11 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		  struct error *err);
 
 /*
- * Rejects the update of `item` if another update changes or verifies HEAD, and
- * HEAD points to the ref of `item`. HEAD itself is rejected instead if its
- * update was queued before and follows HEAD. Returns 0 (also if the update is
- * rejected) or a negative error code.
+ * Rejects the update of `item` if HEAD points to the ref of `item`, and another
+ * update changes or verifies HEAD. Exception: if the other update was queued
+ * first and has no REF_NO_DEREF, it is for the same ref. Then this function
+ * does nothing, and the other update is rejected elsewhere. Returns 0 (also if
+ * the update is rejected) or a negative error code.
  */
 int ref_item_check_head(struct ref_transaction *tx, const struct ref_item *item,
 			struct error *err);
@@ -287,11 +288,12 @@ int ref_item_reject_via(struct ref_transaction *tx, const struct ref_item *item,
 int ref_items_check_names(struct ref_transaction *tx, struct error *err);
 
 /*
- * For a transaction that fails with the error `failed` because the item of the
- * order `limit` was rejected. If refs are stored in files, looks for an item of
- * a lower order, as "refs/a", whose path is the directory of the lock file of
- * an item queued before, as "refs/a/b". If there is one, rejects its update and
- * sets *err. Returns the error code of the transaction.
+ * Call this if a transaction fails with the error code `failed`, because the
+ * item whose `order` is `limit` was rejected. If refs are stored in files,
+ * looks for two conflicting items of a lower order, the first one with the
+ * longer name: "refs/a/b" and then "refs/a". The lock file of "refs/a/b" needs
+ * a directory "refs/a". If there are such items, rejects the update of "refs/a"
+ * and sets *err. Returns the error code of the transaction.
  */
 int ref_items_recheck_among(struct ref_transaction *tx, size_t limit,
 			    int failed, struct error *err);

@@ -312,12 +312,12 @@ static int add_items(struct ref_transaction *tx, struct error *err)
 }
 
 /*
- * Locks the refs of all sorted items that are not locked yet. If the
- * transaction fails because an update is rejected, the error is about the
- * update that was queued first of all that can be rejected, as in stock Git. So
- * after a rejection, the items that were queued before are locked, too. Returns
- * 0 (also if updates are rejected and the transaction continues without them)
- * or a negative error code.
+ * Locks the refs of all items that are not locked yet, in the order of their
+ * names. As in stock Git, the error of a failed transaction is about the
+ * earliest queued update that is rejected. So after a rejection that makes the
+ * transaction fail, items that were queued earlier are still locked, and no
+ * others. Returns 0 (also if updates are rejected and the transaction continues
+ * without them) or a negative error code.
  */
 static int lock_round(struct ref_transaction *tx, struct error *err)
 {

@@ -202,9 +202,9 @@ static int cmp_changes(const void *a, const void *b)
 }
 
 /*
- * Returns whether two changes with the same name are one entry of a reflog: if
- * HEAD is symbolic, an update of "main-worktree/HEAD" reaches the reflog of
- * HEAD by this name, and again through the branch of HEAD.
+ * Returns whether two changes with the same name are one entry of a reflog. If
+ * HEAD is symbolic, an update of "main-worktree/HEAD" makes two such changes of
+ * HEAD's reflog: one for this name, and one because HEAD's branch changes.
  */
 static bool is_same_log(const struct refs_reftable_change *a,
 			const struct refs_reftable_change *b)
