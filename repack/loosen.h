@@ -13,8 +13,8 @@
 
 /*
  * Returns whether a loose object must exist before old packs are removed: the
- * object is kept, one of these packs has the object, and no copy stays that
- * another process cannot remove.
+ * object is kept, one of these packs has the object, and no copy in another
+ * pack or in an alternate stays (item->is_safe).
  */
 static inline bool loosen_relies(const struct unreachable_item *item)
 {

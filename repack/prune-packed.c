@@ -19,11 +19,14 @@ struct pack_times {
 	struct pack_mtimes_file file;
 	bool is_tried, is_open;
 	/*
-	 * is_there: the pack was not removed. Valid while loose objects whose
-	 * ids start with the byte `looked_at` - 1 are visited, because a lock
-	 * is held meanwhile (struct prune). looked_at 0: not known.
+	 * whether the pack still exists. It is looked for once for each
+	 * directory of loose objects: a lock is held meanwhile (struct prune)
 	 */
 	bool is_there;
+	/*
+	 * 1 + the first byte of the ids in the directory of loose objects for
+	 * which is_there is valid; 0: for none
+	 */
 	unsigned looked_at;
 	/* whether the modification time of the pack was set to now */
 	enum freshen_state freshness;
@@ -41,10 +44,10 @@ struct prune {
 	 */
 	unsigned first;
 	/*
-	 * A result of sys_dirlock_take() for the directory of packs: while it
-	 * is held, no other process removes a pack because a loose file has the
-	 * object. The lock is taken for one directory of loose objects at a
-	 * time.
+	 * A result of sys_dirlock_take() for the directory of packs. While the
+	 * lock is held, no other process removes a pack because its objects
+	 * also exist as loose files. The lock is taken for one directory of
+	 * loose objects at a time.
 	 */
 	int lock;
 	struct error *err;

@@ -506,9 +506,10 @@ static bool may_age(void *ctx, const char *name)
 }
 
 /*
- * Returns whether this repack did not copy objects because a pack that stays
- * has them. Such a pack may also be a pack whose unreachable objects need no
- * other copy (unreachable_item.is_safe).
+ * Returns whether this repack may have left out objects because `pack`, which
+ * stays, has them. If the repack looks for unreachable objects, this is true
+ * for all packs: an unreachable object may need no other copy than the one in
+ * such a pack (unreachable_item.is_safe).
  */
 static bool relies_on(void *ctx, const struct pack *pack)
 {
