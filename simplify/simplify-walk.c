@@ -159,8 +159,8 @@ int simplify_expand(struct simplify *s, uint32_t c, struct error *err)
 /* ---- the list */
 
 /*
- * Returns whether the walk is exact. With generation numbers, an exact walk
- * ends soon enough.
+ * Returns whether generation numbers are known. If so, the walk can be exact
+ * and still end soon.
  */
 static bool has_generations(const struct simplify *s)
 {
