@@ -11,9 +11,9 @@
 #include "sys/io.h"
 
 /*
- * Replaces the `len` (> 0) bytes of a file that end at `end` by blanks and LF,
- * if they are equal to `part`. If they differ, another thread has written to
- * the same descriptor meanwhile, and the place of `part` is unknown.
+ * Overwrites the `len` (> 0) bytes of a file before offset `end` with blanks
+ * and LF, if they are equal to `part`. If they differ, another thread has
+ * written to the same descriptor meanwhile, and the place of `part` is unknown.
  */
 static void blank_out(int fd, const char *part, size_t len, off_t end)
 {
@@ -31,10 +31,10 @@ static void blank_out(int fd, const char *part, size_t len, off_t end)
 }
 
 /*
- * Replaces a part of a line that was just written by a line of blanks. The part
- * is overwritten in its place: this needs no space on the disk, and keeps lines
- * that other processes have appended after the part. A descriptor that is open
- * for appending cannot write at a given place, so the file is opened once more.
+ * `part`, the beginning of a line, was just written. Overwrites it with blanks
+ * and LF. This needs no space on the disk, and keeps lines that other processes
+ * have appended after the part. A descriptor that is open for appending cannot
+ * write at a given place, so the file is opened once more.
  */
 static void remove_part(int fd, const char *part, size_t len)
 {
