@@ -308,7 +308,10 @@ static int run(struct revwalk_result *result, struct history *h,
 	};
 	int ret;
 
-	/* pop_all() asks for the end before each visit, also the first one. */
+	/*
+	 * pop_all() calls walk_end_is_settled() before each visit. So SLOP
+	 * visits need SLOP + 1 calls.
+	 */
 	walk_end_init(&w.end, h, &w.queue, SLOP + 1);
 	ret = start(&w, tips, err);
 	if (!ret)
