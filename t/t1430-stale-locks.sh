@@ -14,10 +14,10 @@ fresh () {
 #
 # <lock> is an extended regular expression for the path of the lock without
 # ".lock". The commands are arguments of "git -C r". If the code is 0, the next
-# command does not need the lock. With a <line>, it prints one warning, which
-# begins so and names the lock and the process. If the code is not 0, the error
-# must name the lock and the process. If $at is set, the first command is killed
-# after the first call that matches this expression.
+# command does not need the lock. With a <line>, the next command then prints one
+# warning, which begins with <line> and names the lock and the process. If the
+# code is not 0, the error must name the lock and the process. If $at is set, the
+# first command is killed after the first call that matches this expression.
 row () {
 	fresh && fault_run none "$GIT" -C r $2 &&
 	nr=$(grep -nE "${at:-^write .*/$1~pid[.]lock}" fault.log |

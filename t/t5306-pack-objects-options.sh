@@ -75,7 +75,8 @@ test_expect_success '--window=-1 and --depth=-1: no deltas' '
 	test_cmp expect actual
 '
 
-# versions <nr>: a stream for fast-import; version i of a file has i new lines.
+# versions <nr>: a stream for fast-import with <nr> versions of a file of 200 lines.
+# Version i changes the first i + 1 lines.
 versions () {
 	awk -v nr="$1" "BEGIN {
 		for (i = 0; i < nr; i++) {

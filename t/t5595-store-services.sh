@@ -115,8 +115,9 @@ test_expect_success MOTO 'imports get over answers that fail' '
 	test_line_count $((nr + 3)) out
 '
 
-# The lease of a repack is read before it is renewed and deleted. A try that fails after its time
-# limit is the only one. The next repack takes the lease over with --force.
+# At its end, a repack reads its lease, renews it and deletes it. The store does not answer the
+# read. After the time limit, the repack ends without a second try, and the lease stays. With
+# --force, a later repack takes the lease over.
 test_expect_success MOTO 'a repack ends although the store is silent at the end' '
 	on $moto_port import --name=lease.git src.git $store &&
 	shim_faults pass && echo "GET /bucket/repos/lease/" >hang &&

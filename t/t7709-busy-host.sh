@@ -495,8 +495,8 @@ is_old () {
 	test $(($(date +%s) - $(stat -c %Y "$1"))) -gt 3000
 }
 
-# While the repack lists loose objects, loose objects and a ref to them are pushed:
-# the tree to a directory that is already listed, the commit to a later one.
+# A push of loose objects and a ref, while the repack lists loose objects: the directory
+# of the new tree was already listed, the directory of the new commit is listed later.
 push_loose='cp -R ../pushed.git/objects/?? objects/ &&
 	"$STOCK_GIT" update-ref refs/heads/new $(cat ../commit)'
 

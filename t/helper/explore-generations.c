@@ -24,8 +24,7 @@
  * <bug> is a bug that the exploration must find: "delete-after-lost" (an actor
  * whose change failed deletes the files of the change, and takes a lost answer
  * for a failure), "no-grace" (the collection takes a grace of one second) or
- * "unchecked" (a push is rebased without a look at the objects that were
- * removed).
+ * "unchecked" (a push is rebased without a look at removed objects).
  *
  * A request that was sent is assumed to take effect within the grace, or never.
  * So the clock does not jump while a record is on its way, and a jump of the
@@ -59,7 +58,7 @@ enum bug { BUG_NONE, BUG_DELETE, BUG_NO_GRACE, BUG_UNCHECKED };
  */
 #define OLD_OBJECT "a"
 
-/* A change of the ref. An actor has tried to publish this change. */
+/* A change of the ref that an actor has tried to publish. */
 struct attempt {
 	char before[TEXT], after[TEXT];
 	/* True: a ref with the value `after` reaches OLD_OBJECT. */

@@ -28,7 +28,7 @@ struct node {
 	enum memstore_fate fate;
 	/*
 	 * Before the next request of this kind, another node tries to take the
-	 * lease, with this result. MEMSTORE_LIST: never.
+	 * lease; other_result is the result. MEMSTORE_LIST: no node tries.
 	 */
 	enum memstore_op interferes;
 	int other_result;

@@ -33,7 +33,7 @@ static void test_list(void **state)
 	strlist_release(&list);
 }
 
-/* A sorted list is found by a binary search, any other one by comparing all. */
+/* Strings are found in sorted lists and in other lists. */
 static void test_has(void **state)
 {
 	static const char *const names[] = {"b", "d", "d", "f", "a", "e"};

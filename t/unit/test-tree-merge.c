@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of trees/tree-merge.c, which reads two trees in parallel. The names of
- * random trees are compared with a list of the differences.
+ * Tests of trees/tree-merge.c, which reads two trees in parallel. Random trees
+ * are made from two arrays. The differences that the merge finds are compared
+ * with those of the arrays.
  */
 #include <setjmp.h>
 #include <stdarg.h>

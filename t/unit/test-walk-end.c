@@ -110,7 +110,7 @@ static void test_generations(void **state)
 	assert_false(is_settled(&f, true));
 	leave(&f, 5, false);
 	assert_true(is_settled(&f, true));
-	/* A damaged entry of the commit-graph makes all numbers doubtful. */
+	/* After damage in the commit-graph, no generation number counts. */
 	f.d.h.lacks_generations = true;
 	assert_false(is_settled(&f, true));
 	leave(&f, 4, false);
