@@ -17,6 +17,10 @@
  * answer lists the objects that are at several paths of its tree
  * (trees/tree-tally.h).
  *
+ * The content of a prepared answer is copied from one stored pack, which is
+ * called the pack of the prepared answer. This pack usually has many objects
+ * that the answer does not have.
+ *
  * Exactly the objects of the new tip are sent. So an object that only the old
  * tip has is never sent to a client that may not see it. The old tip need not
  * be an ancestor of the new tip: it may be the tip of a branch that was
@@ -55,11 +59,11 @@
 #define BYTES_MORE (1 << 20)
 
 /*
- * Number of bits of a filter of the changed objects (struct change). For each
- * changed object that is in the pack of the prepared answer, bit idx_pos %
- * FILTER_BITS is set. For most objects of the prepared answer, the bit is not
- * set. Such an object is no changed object, and need not be looked up in the
- * list of changed objects.
+ * Number of bits of a filter of the changed objects (struct change). A prepared
+ * answer is copied from a stored pack. For each changed object of this pack,
+ * bit idx_pos % FILTER_BITS is set. For most objects of the prepared answer,
+ * the bit is not set. Such an object is no changed object, and need not be
+ * looked up in the list of changed objects.
  */
 #define FILTER_BITS 8192
 
@@ -69,7 +73,10 @@
  */
 struct change {
 	struct tree_tally_row row;
-	/* bit of the object in the content of the prepared answer, or NO_BIT */
+	/*
+	 * pack_pos of the object in the pack from which the prepared answer is
+	 * copied; NO_BIT: the answer does not have the object
+	 */
 	uint32_t bit;
 };
 
@@ -85,14 +92,18 @@ struct nearing {
 	struct change *changes; /* owned */
 	size_t nr;
 	/*
-	 * Owned: the changed objects that are in the pack of the answer. Key:
-	 * idx_pos. Value: index in `changes`. Sorted by key.
+	 * Owned: those changed objects that are in the stored pack from which
+	 * the prepared answer is copied. Key: idx_pos of the object in this
+	 * pack. Value: its index in `changes`. Sorted by key.
 	 */
 	struct sort_item *packed;
 	size_t packed_nr;
-	/* the idx_pos of the changes in `packed`, modulo FILTER_BITS */
+	/* bit idx_pos % FILTER_BITS is set for each object in `packed` */
 	struct bitset filter;
-	/* whether the order of the whole pack was checked */
+	/*
+	 * true: the reverse index is right for the whole pack, not only for the
+	 * objects of the answer; false: not known yet
+	 */
 	bool is_proved;
 };
 
@@ -131,8 +142,9 @@ static void nearing_release(struct nearing *n)
 /* ---- comparing the prepared answer with the wanted commit */
 
 /*
- * Find the position of an object in the index of the pack of the prepared
- * answers. Returns false if the pack does not have the object.
+ * Find the position of an object in the index of the pack from which the
+ * prepared answers are copied. Returns false if the pack does not have the
+ * object.
  */
 static bool find_idx(const struct found *f, uint32_t obj_pos, uint32_t *idx_pos)
 {
@@ -234,8 +246,9 @@ static int compare(struct nearing *n)
 /* ---- objects to send */
 
 /*
- * Find out which changed objects are in one run of the prepared answer's
- * content, and set their bits.
+ * Visit the objects of one range of the stored pack that the prepared answer
+ * sends. If such an object is a changed object (struct change), set the field
+ * `bit` of the change.
  */
 static void match_place(struct nearing *n, const struct prepared_place *place,
 			const struct pack_rev *rev)
@@ -323,10 +336,11 @@ static bool is_proved(struct nearing *n)
 }
 
 /*
- * Add an object that is in the pack of the prepared answer, but not in the
- * answer. Only the answer's part of the pack's reverse index was checked so
- * far, so the whole reverse index is checked now. Returns 1 if the object was
- * added, 0 if the reverse index is wrong, or ERR_NOMEM.
+ * Send one more object of the stored pack from which the prepared answer is
+ * copied. The answer does not have this object. Only the answer's part of the
+ * pack's reverse index was checked so far, so the whole reverse index is
+ * checked now. Returns 1 if the object was added to the objects to send, 0 if
+ * the reverse index is wrong, or ERR_NOMEM.
  */
 static int send_packed_too(struct nearing *n, const struct walk_item *item,
 			   uint32_t idx_pos)
@@ -341,10 +355,12 @@ static int send_packed_too(struct nearing *n, const struct walk_item *item,
 }
 
 /*
- * Add an object that the prepared answer (a stored response) lacks. Returns 1
- * if it was added, or ERR_NOMEM. Returns 0 in two cases: the object does not
- * exist; or it is in the pack of the answer, and the reverse index of this pack
- * is wrong.
+ * Send an object in addition to the objects of the prepared answer. (The answer
+ * is a stored response, copied from some of the objects of a stored pack.)
+ * Returns 1 if the object was added to the objects to send, 0 if this is not
+ * possible, or ERR_NOMEM. An object cannot be added if it does not exist.
+ * Another object of the stored pack cannot be added if the reverse index of the
+ * pack is wrong.
  */
 static int send_too(struct nearing *n, const struct tree_tally_row *row)
 {
@@ -369,8 +385,9 @@ static int send_too(struct nearing *n, const struct tree_tally_row *row)
  * prepared answer; the number is negative for fewer paths.
  *
  * - If the prepared answer does not have the object, the object is added.
- * - If the wanted tree has the object at no path any more, it is removed.
- * - Otherwise the object stays.
+ * - If the prepared answer has the object, and the wanted tree has it at no
+ *   path, the object is removed.
+ * - Otherwise the object stays in the set.
  *
  * Returns 1 if the set was updated, or ERR_NOMEM. Returns 0 if the prepared
  * answer cannot be used: the number of paths in the wanted tree would be
@@ -392,9 +409,9 @@ static int apply(struct nearing *n, const struct change *change)
 }
 
 /*
- * Find the objects of the wanted commit from the prepared answer and the
- * changes that compare() has found. Returns 1 if the objects were found, 0 if
- * the answer does not help, or a negative error code.
+ * Find the objects to send for the wanted commit: the objects of the prepared
+ * answer, with the changes that compare() has found. Returns 1 if the objects
+ * were found, 0 if the answer cannot be used, or a negative error code.
  */
 static int use_answer(struct nearing *n, struct error *err)
 {

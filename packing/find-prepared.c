@@ -167,7 +167,7 @@ int find_prepared(struct found *f, const struct packing_send_options *options,
 	return ret < 0 ? ret : 1;
 }
 
-/* Make all entries of a pack the prepared content to send, found->content. */
+/* Set found->content, the stored bytes to send, to all entries of a pack. */
 static void take_whole_pack(struct found *f)
 {
 	const struct pack *pack = f->space.pack->pack;

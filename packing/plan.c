@@ -244,9 +244,11 @@ static void break_cycles(struct packing_items *list, uint8_t *state)
 }
 
 /*
- * Returns the number of copied deltas from an item to the first item of its
- * chain whose depth is known, or to the end of the chain. *end is the item
- * where the count stopped; PACKING_NO_ITEM: the last base is no item.
+ * Counts copied deltas along a delta chain, from the item `at` towards the
+ * base. The count stops before the first item that is no copied delta or has a
+ * known depth (not 0 in `depths`). *end is set to this item, or to
+ * PACKING_NO_ITEM if the base of the last counted delta is not in `list`.
+ * Returns the number of counted deltas.
  */
 static uint32_t count_unknown(uint32_t *end, const struct packing_items *list,
 			      const uint32_t *depths, uint32_t at)

@@ -44,12 +44,9 @@ static int load_compression(int *level, const struct config *config,
 
 /*
  * Load a limit from the configuration. A negative value is replaced by 0, as in
- * stock Git.
- *
- * There is one exception: if pack.deltaCacheLimit is negative, stock Git uses a
- * very large limit. This function replaces that value by 0, too. For
- * pack.deltaCacheLimit, 0 means here that there is no limit, so the effect is
- * the same as in stock Git.
+ * stock Git. (Stock Git takes a negative pack.deltaCacheLimit for a very large
+ * limit. Here it becomes 0, which means no limit for this key, so the effect is
+ * the same.)
  */
 static void load_limit(const struct config *config, const char *key,
 		       uint64_t *value, int *ret, struct error *err)
