@@ -2,6 +2,10 @@
 /*
  * The packs that existed before a repack. Packs that became redundant are
  * removed with these functions.
+ *
+ * struct old_packs is a list of packs that old_packs_remove() will remove from
+ * the disk. A function that takes a pack off this list saves the pack: its
+ * files stay.
  */
 #ifndef PACKS_OLD_PACKS_H
 #define PACKS_OLD_PACKS_H
@@ -50,8 +54,10 @@ struct old_packs_guard {
 	 */
 	bool (*relies_on)(void *ctx, const struct pack *pack);
 	/*
-	 * Returns whether the listed pack `name` ("pack-<hex>") has objects
-	 * that must not appear older when the pack is removed.
+	 * Returns whether the age of objects in the listed pack `name`
+	 * ("pack-<hex>") matters. If so, and another process has updated the
+	 * modification time of the pack since the listing, the pack is not
+	 * removed. Called only for packs with an updated time.
 	 */
 	bool (*may_age)(void *ctx, const char *name);
 	/*
@@ -99,40 +105,45 @@ void old_packs_release(struct old_packs *old);
 bool old_packs_has(const struct old_packs *old, const struct pack *pack);
 
 /*
- * Remove the pack with the name `name` ("pack-<hex>", without extension) from
- * the list.
+ * Take the pack with the name `name` ("pack-<hex>", without extension) off the
+ * list of packs to remove, so that its files stay.
  */
 void old_packs_spare(struct old_packs *old, const char *name);
 
 /*
- * Remove from the list the packs that another process has freshened: it has
- * updated the modification time of a pack, because it uses objects of the pack
- * (odb/freshen.h). guard->may_age is asked for each such pack. New packs record
- * the time that was read earlier. If the freshened pack were removed, the
- * updated time would be lost. The next repack will read the updated time.
- * Returns 0 or ERR_NOMEM.
+ * Take the packs that were freshened since the listing off the list of packs to
+ * remove, so that their files stay. Freshened: another process has updated the
+ * modification time of the pack, because it uses objects of the pack
+ * (odb/freshen.h).
+ *
+ * The new packs of this repack have recorded the time before the update. So the
+ * updated time would be lost with the old pack. The next repack will read the
+ * updated time, and can then remove the pack. A freshened pack stays on the
+ * list if guard->may_age() returns false for the pack. Returns 0 or ERR_NOMEM.
  */
 int old_packs_spare_freshened(struct old_packs *old,
 			      const struct old_packs_guard *guard,
 			      struct error *err);
 
-/* Remove all packs from the list, except those in `names`. */
+/* Take all packs off the list of packs to remove, except those in `names`. */
 void old_packs_retain(struct old_packs *old, const struct strlist *names);
 
 /*
- * Remove from the list all packs that have a .keep file in `odb`, a snapshot
- * that was opened after the listing. A .keep file may have been made between
- * the listing and the snapshot. A repack (without --pack-kept-objects) does not
- * copy the objects of packs with a .keep file into the new pack. So the new
- * pack lacks these objects, and the pack with the .keep file must stay. It must
- * stay even if its .keep file is gone again when old packs are removed.
+ * Take all packs that have a .keep file in `odb` off the list of packs to
+ * remove. `odb` is a snapshot that was opened after the listing. A .keep file
+ * may have been made between the listing and the snapshot. A repack (without
+ * --pack-kept-objects) does not copy the objects of packs with a .keep file
+ * into the new pack. So the new pack lacks these objects, and the pack with the
+ * .keep file must stay. It must stay even if its .keep file is gone again when
+ * old packs are removed.
  */
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove from the list each pack to which an alternate has a symlink of the
- * same name. The alternate seems to have a copy of the objects, but there is
- * only one copy. A hard link is a copy that stays.
+ * Take each pack to which an alternate has a symlink of the same name off the
+ * list of packs to remove. The alternate seems to have a copy of the pack, but
+ * the symlink would lead nowhere after the pack is removed. A hard link is no
+ * reason to keep the pack, because the alternate's file stays.
  */
 void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
 
@@ -163,8 +174,8 @@ int old_packs_remove(struct old_packs *old, const struct old_packs_guard *guard,
 		     struct error *err);
 
 /*
- * Add the names of the packs that old_packs_remove() would remove. Returns 0 or
- * ERR_NOMEM.
+ * Add to *names the names of the packs that old_packs_remove() would remove.
+ * Returns 0 or ERR_NOMEM.
  */
 int old_packs_names(struct strlist *names, const struct old_packs *old);
 

@@ -290,8 +290,9 @@ static int verify_wants_of(const struct prepared *file,
 }
 
 /*
- * Check the file objects/info/prepared-wants, if it belongs to the file of
- * prepared answers. Returns 0, ERR_CORRUPT, or another negative error code.
+ * Check the file objects/info/prepared-wants. Nothing is checked if the file is
+ * missing, or was made for another file of prepared answers than *file. Returns
+ * 0, ERR_CORRUPT, or another negative error code.
  */
 static int verify_wants(const struct prepared *file, const struct odb *odb,
 			size_t dir_nr, struct error *err)
