@@ -372,8 +372,9 @@ int generation_commit(struct generation *base,
 /* ---- generation_commit() in two steps */
 
 /*
- * The state of generation_commit() in two steps. The first step uploads the
- * files of a change, the second step makes the record. Owns no memory.
+ * generation_commit() first uploads the files of a change, and then makes the
+ * record. A caller can also make these two steps by separate calls. This struct
+ * has what the second call needs to know about the first one. Owns no memory.
  */
 struct generation_session {
 	uint8_t upload[GENERATION_TOKEN_LEN];

@@ -335,12 +335,13 @@ static int collides(const struct generation *next,
 
 /*
  * Finds the value of a ref in the generation *next, and sets *exists to whether
- * the ref exists. The generation stores its refs in reftables, and later
- * changes of refs in the list next->updates.
+ * the ref exists. A generation has reftables, and a list of the refs that have
+ * changed since the reftables were written (next->updates). If the ref is in
+ * the list, the reftables are not read.
  *
- * Returns 1 if the list has no change of this ref, and the tables have a ref
- * whose name conflicts with `ref`, as "a" and "a/b" do. Otherwise returns 0 or
- * a negative error code.
+ * Returns 1 if the reftables were read, and have a ref whose name conflicts
+ * with `ref`, as "a" and "a/b" do. Otherwise returns 0 or a negative error
+ * code.
  */
 static int find_value(struct buf *value, bool *exists,
 		      const struct generation *next,
