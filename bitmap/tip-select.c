@@ -10,11 +10,12 @@
 #include "bitmap/tip-select.h"
 
 /*
- * Maximum number of rounds. In each round, every far tip (a tip whose request
- * walks too many commits) gets a limit: the oldest commit that may be given a
- * bitmap for this tip. Let D be the maximum number of commits that a request
- * for the tip should walk. The distance from tip to limit is D / 2 in the first
- * round, D / 4 in the second, and 0 in the last.
+ * Maximum number of rounds. In each round, one commit may get a bitmap for a
+ * far tip (a tip whose request walks too many commits). The commit is the tip
+ * itself, or an ancestor near the tip. Let D be the maximum number of commits
+ * that a request for the tip should walk. Then the ancestor is at most D / 2
+ * first-parent steps from the tip in the first round, D / 4 in the second
+ * round, and 0 in the last one: only the tip itself gets a bitmap.
  */
 #define ROUNDS 3
 
@@ -63,12 +64,10 @@ struct tip_selecting {
 	struct pick *picks; /* owned */
 	size_t pick_nr;
 	/*
-	 * Number of rounds of the selection that have begun. Each round handles
-	 * all tips that are still far, and may give a bitmap to one commit for
-	 * each of these tips. The commit is the tip itself, or an ancestor. An
-	 * older commit can serve several tips, but each request for a tip must
-	 * walk from the tip to this commit. So the rounds set a limit for the
-	 * distance, see ROUNDS: D / 2, then D / 4, then 0 (the tip itself).
+	 * Number of rounds of the selection that have begun. With each round,
+	 * commits that get bitmaps must be nearer to the tips, see ROUNDS. A
+	 * bitmap of an older commit can serve several tips, but a request for a
+	 * tip must walk from the tip to this commit.
 	 */
 	int halvings;
 	/* number of commits that may still get a bitmap */
