@@ -190,7 +190,7 @@ static int append_item(struct for_each_ref *f, const struct ref_sort_item *item)
 }
 
 /*
- * Reads the fields of the ref `item` that the sort keys and the format name.
+ * Reads the fields of the ref `item` that are used by sort keys or the format.
  * Called only after the fields of some ref could not be read.
  * read_as_compared() then calls this function for one ref after another, in the
  * order of stock Git, to find the first ref that fails. Returns 0 or a negative

@@ -156,9 +156,10 @@ static int put_files(struct writing *w, enum sys_fsync_method method)
 }
 
 /*
- * Remove the old bitmap indexes, and the chain that the new file replaces.
- * `keep_bitmap`: the bitmap index of the new file stays. Readers ignore a chain
- * if there is a single multi-pack-index. Returns 0 or a negative error code.
+ * Remove the files that the new multi-pack-index replaces: the old bitmap
+ * indexes, and the chain of multi-pack-indexes. Readers have ignored the chain
+ * since the new file was installed. `keep_bitmap`: the bitmap index of the new
+ * file stays. Returns 0 or a negative error code.
  */
 static int remove_replaced(struct writing *w, bool keep_bitmap)
 {

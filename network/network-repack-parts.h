@@ -30,7 +30,7 @@
  * A fork keeps the HEAD that it was made with, so there may be as many
  * different HEADs as members. The pack of the store is optimised for a few of
  * them. The first member's HEAD comes first, because most clients ask for it.
- * Then come the HEADs that most members have.
+ * The other HEADs are sorted by the number of members that have them.
  */
 
 /*
@@ -58,7 +58,7 @@ int network_heads_add(struct network_heads *heads, const struct repo *member,
 
 /*
  * Reduce the list to at most NETWORK_HEADS_MAX HEADs without duplicates: the
- * first member's HEAD, then those that most members have. Returns 0 or
+ * first member's HEAD, then the most frequent HEADs of members. Returns 0 or
  * ERR_NOMEM.
  */
 int network_heads_choose(struct network_heads *heads, struct error *err);

@@ -259,11 +259,12 @@ int ref_item_lock(struct ref_transaction *tx, struct ref_item *item,
 		  struct error *err);
 
 /*
- * Rejects the update of `item` if HEAD points to the ref of `item`, and another
- * update changes or verifies HEAD. Exception: if the other update was queued
- * first and has no REF_NO_DEREF, it is for the same ref. Then this function
- * does nothing, and the other update is rejected elsewhere. Returns 0 (also if
- * the update is rejected) or a negative error code.
+ * Call this before the ref of `item` is locked. Rejects the update of `item` if
+ * HEAD points to the ref of `item`, and another update changes or verifies
+ * HEAD. Exception: if the update of HEAD was queued first and has no
+ * REF_NO_DEREF, this function does nothing. The update of HEAD is for the same
+ * ref then, and is rejected instead (ref_item_reject_via()). Returns 0 (also if
+ * the update of `item` is rejected) or a negative error code.
  */
 int ref_item_check_head(struct ref_transaction *tx, const struct ref_item *item,
 			struct error *err);

@@ -168,10 +168,10 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  */
 
 /*
- * Limits of one comparison of a new tree with an old tree. ADDED: maximum
- * number of entries of the new tree whose name the old tree does not have.
- * CHANGED: maximum number of these entries together with entries that both
- * trees have, but with different ids.
+ * Limits of one comparison of a new tree with an old tree. An entry of the new
+ * tree is added if the old tree has no entry of the same type at its path, and
+ * replaced if that entry has another id. ADDED: maximum number of added
+ * entries. CHANGED: maximum number of added and replaced entries together.
  */
 #define TREE_CHANGES_ADDED_MAX 16
 #define TREE_CHANGES_CHANGED_MAX 256
