@@ -234,9 +234,11 @@ static void make(struct nearrepo *n)
 }
 
 /*
- * Some files and a directory are at several paths. Each of three commits
- * replaces one of the paths. An object is still sent as long as it has another
- * path. The last commit gives one of the files a path again.
+ * In the prepared tree, a directory and its two files are at several paths. The
+ * first three commits put other files at these paths, one after another. An
+ * object is still sent as long as the tree has it at some path. After the third
+ * commit, it has none of these objects. The last commit adds one of the two
+ * files again, at a new path.
  */
 static void repeated_objects(void **state)
 {

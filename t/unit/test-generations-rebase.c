@@ -19,8 +19,9 @@ static const uint8_t token[GENERATION_TOKEN_LEN] = {7};
 
 /*
  * Makes generation 9. It has the pack "p" and the table of refs "reftable/1",
- * which holds the refs up to generation 5. Then generation 7 set "main" to "m",
- * generation 8 deleted "old", and generation 9 set "dir/x" to "x".
+ * which has the refs as of generation 5. It also lists the three updates of
+ * refs since then: "main" was set to "m" by generation 7, "old" was deleted by
+ * generation 8, and "dir/x" was set to "x" by generation 9.
  */
 static void make_base(struct generation *g)
 {

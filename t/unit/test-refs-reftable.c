@@ -17,8 +17,9 @@
 #include "t/unit/tmprepo.h"
 
 /*
- * A list of tables is shared only if its last change is at least this number of
- * nanoseconds ago, see sys/witness.h.
+ * Time in nanoseconds to wait after a reftable was added. Snapshots of refs do
+ * not share the open tables if the list of tables has changed only a moment
+ * before it was read, see sys/witness.h.
  */
 #define SETTLE_NS UINT64_C(150000000)
 

@@ -410,8 +410,10 @@ static void test_many_suffixes(void **state)
 }
 
 /*
- * In "main@{now^{tag}^{tag}", each ^{tag} fails, and the text after "@{" is
- * taken for a date instead. This is tried 100 times.
+ * The name is "main@{now" with many suffixes "^{tag}". Each suffix fails,
+ * because there is no tag. The text from "@{" to the end of this suffix is then
+ * taken for a date. This is done for at most 100 suffixes of a name: a name
+ * with 101 of them is refused.
  */
 static void test_many_dates(void **state)
 {
