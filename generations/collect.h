@@ -17,10 +17,12 @@
  * Some files it takes over from its parent, which is the generation before it.
  * The parent was the newest generation until the new record was made. So the
  * parent is still live, and its files are kept. Any other file of the new
- * record was written less than `session_ns` before (generations/history.h), so
- * it is younger than the grace. For this, the grace must be longer than the
- * longest time from a writer's first upload to its record. It must also be
- * longer than the time for which any reader uses one generation.
+ * record was written at most `session_ns` before the record
+ * (generations/history.h), so it is younger than the grace.
+ *
+ * So the grace must be longer than `session_ns`, the longest time from a
+ * writer's first upload to its record. The grace must also be longer than the
+ * time for which any reader uses one generation.
  *
  * Records of generations that are not live are replaced by retired records,
  * which are nearly empty (generations/record.h). So the numbers of these

@@ -504,8 +504,9 @@ static int create(struct commit *c)
 }
 
 /*
- * Moves *g to *base. If the old *base is the caller's, moves it to c->given;
- * otherwise releases it.
+ * Replaces the generation *c->base by *g, and zeroes *g. The first call moves
+ * the old generation, which came from the caller, to c->given: the changes may
+ * borrow from it. Later calls release the old generation.
  */
 static void replace_base(struct commit *c, struct generation *g)
 {

@@ -34,7 +34,7 @@ int commit_start(struct commit_member *m, const struct generation_place *place,
 /*
  * Writes the files of a change. If the change has files and `hint` is not 0,
  * also writes the number `hint` into the hint, a small file that tells a search
- * for the newest record where to start. The record with this number must exist.
+ * for the newest record where to start. Record number `hint` must exist.
  * If the change has no files, writes nothing, not even the hint. Returns 0,
  * GENERATION_STORE_DOWN, or a negative error code.
  */

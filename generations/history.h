@@ -257,9 +257,9 @@ struct generation_change {
 	 * A generation number, at most `seen`. A record lists updates: refs
 	 * that have changed since the generation's reftables were written. The
 	 * reftables that this change uploads contain the updates of the
-	 * generations up to this number. So the new record no longer lists
-	 * these updates. It keeps the later ones. 0: the new record keeps all
-	 * updates of its base.
+	 * generations up to this number. So the new record does not list these
+	 * updates, but only the later ones. 0: the new record lists all updates
+	 * that the previous record lists.
 	 *
 	 * A change that uploads or drops tables ("reftable/...") is refused if
 	 * a generation after `seen` did the same: uploaded tables must be the
@@ -323,8 +323,9 @@ enum generation_commit_result {
 	 */
 	GENERATION_UNKNOWN = 5,
 	/*
-	 * another writer changed the tables, or a file that this change adds or
-	 * drops: the change must be made again from the newest generation
+	 * Another writer changed a file that this change adds or drops. Or both
+	 * this change and a generation after `seen` add or drop tables of refs.
+	 * The change must be made again from the newest generation.
 	 */
 	GENERATION_FILE_CHANGED = 6,
 	/*

@@ -301,8 +301,9 @@ static bool is_live(const struct generation_update *u,
 }
 
 /*
- * Looks for an update of a ref whose name conflicts with the new ref `ref`, as
- * "a" and "a/b" do. Returns 1 if there is one, 0 if not, or ERR_NOMEM.
+ * Looks in the list next->updates for a ref whose name conflicts with the new
+ * ref `ref`, as "a" and "a/b" do. Ignores refs that do not exist after the
+ * change. Returns 1 if there is a conflict, 0 if not, or ERR_NOMEM.
  */
 static int collides(const struct generation *next,
 		    const struct generation_change *change, const char *ref)

@@ -11,9 +11,9 @@
  *	 pack  table  pack table pack        files below <repository>/_/file/
  *
  * A record names every file of its generation. So a reader needs no older
- * record. The files of a record are files of its parent, or files that the
- * maker of the record has written for it. A file that was dropped never comes
- * back under the same name.
+ * record. The files of a record are files of the record before it, or files
+ * that the maker of the record has written for it. A file that was dropped
+ * never comes back under the same name.
  *
  * This module does not depend on Git: a ref is a name with a value, and a file
  * is a path with content.
