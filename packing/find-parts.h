@@ -102,9 +102,10 @@ int find_extended(struct found *f, const struct packing_send_options *options,
  * for tags (include-tag), adds each tag whose target is sent.
  *
  * Returns 1 if the objects were found. f->near is then set to the answer. The
- * bits of f->packed are in the order of the answer's pack. f->walked and
- * f->objects have the objects that the answer lacks. Returns 0 if no answer
- * helps; *f is then unchanged. Otherwise returns a negative error code.
+ * bits of f->packed are in the order of the stored pack from which the answer
+ * is copied. f->walked and f->objects have the objects that the answer lacks.
+ * Returns 0 if no answer helps; *f is then unchanged. Otherwise returns a
+ * negative error code.
  *
  * Cost: the directories that differ are read.
  */
