@@ -156,10 +156,10 @@ static int put_files(struct writing *w, enum sys_fsync_method method)
 }
 
 /*
- * Remove the files that the new multi-pack-index replaces: the old bitmap
- * indexes, and the chain of multi-pack-indexes. Readers have ignored the chain
- * since the new file was installed. `keep_bitmap`: the bitmap index of the new
- * file stays. Returns 0 or a negative error code.
+ * Remove the files that the single multi-pack-index on disk has replaced: old
+ * bitmap indexes, and the chain of multi-pack-indexes. Readers ignore the chain
+ * if there is a single multi-pack-index. `keep_bitmap`: the bitmap index of the
+ * single multi-pack-index stays. Returns 0 or a negative error code.
  */
 static int remove_replaced(struct writing *w, bool keep_bitmap)
 {

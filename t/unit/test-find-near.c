@@ -366,9 +366,9 @@ static void write_answers(struct nearrepo *n, const struct prepared *p)
 }
 
 /*
- * A file of prepared answers (stored responses) is not used in each of these
- * cases: it is damaged, it belongs to another pack, it has no description of
- * the answer's tree, or the description contradicts the tree or the pack.
+ * A file of prepared answers (stored responses) must not be used if it is
+ * damaged or belongs to another pack, if it does not describe the answer's
+ * tree, or if the description contradicts the tree or the pack.
  */
 static void wrong_files(void **state)
 {
