@@ -35,6 +35,9 @@
  */
 #define DATE_TRIES_MAX 100
 
+/* For <rev>~<n> with a larger n, the commit-graph is opened. */
+#define STEPS_WITHOUT_GRAPH 16
+
 /* A suffix of a revision name: ~<n>, ^<n> or ^{<type>}. */
 struct suffix {
 	char kind;       /* '~', '^', or '{' for ^{<type>} */
@@ -440,6 +443,8 @@ static int nth_ancestor(struct resolver *r, struct oid *oid, size_t n)
 {
 	int ret = nth_parent(r, oid, 0);
 
+	for (int i = 0; !ret && n && i < STEPS_WITHOUT_GRAPH; i++, n--)
+		ret = nth_parent(r, oid, 1);
 	if (n && !r->has_graph) {
 		/* A damaged graph is not used. */
 		if (commit_graph_open(&r->graph, r->odb, NULL) == ERR_NOMEM)

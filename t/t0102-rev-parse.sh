@@ -585,23 +585,23 @@ test_expect_success 'ancestors are found in the commit-graph' '
 	stock -C far -c fastimport.unpackLimit=100 fast-import --quiet <stream &&
 	stock -C far commit-graph write --reachable &&
 	stock -C far rev-parse main~1 main~9 main~39 >expect &&
-	commit=$(stock -C far rev-parse main~5) &&
+	commit=$(stock -C far rev-parse main~20) &&
 	rm -f "far/.git/objects/$(echo $commit | sed "s,..,&/,")" &&
 	git -C far rev-parse main~1 main~9 main~39 >actual &&
 	test_cmp expect actual &&
 	test_must_fail git -C far rev-parse --verify -q main~40 &&
 	test_must_fail git -C far -c core.commitGraph=false \
-		rev-parse --verify -q main~9
+		rev-parse --verify -q main~39
 '
 
 test_expect_success 'ancestors are not found in a damaged commit-graph' '
 	: >far/.git/objects/info/commit-graph.new &&
 	mv -f far/.git/objects/info/commit-graph.new \
 		far/.git/objects/info/commit-graph &&
-	git -C far rev-parse main~5 >actual &&
+	git -C far rev-parse main~20 >actual &&
 	echo $commit >expect &&
 	test_cmp expect actual &&
-	test_must_fail git -C far rev-parse --verify -q main~9
+	test_must_fail git -C far rev-parse --verify -q main~39
 '
 
 test_done
