@@ -155,13 +155,17 @@ int ref_items_recheck_among(struct ref_transaction *tx, size_t limit,
 	for (size_t i = 0; i < tx->item_nr && tx->items[i]->order < limit;
 	     i++) {
 		const struct ref_item *item = tx->items[i], *other;
+		int ret;
 
-		if (item->existed || item->log_only || !item->is_visited)
+		if (item->existed || item->log_only || !item->is_visited ||
+		    item->update->result != REF_OK)
 			continue;
 		other = ref_items_conflict(tx, item->name);
 		if (other && other->order < item->order &&
-		    strlen(other->name) > strlen(item->name))
-			return reject_among(tx, item, other, err);
+		    strlen(other->name) > strlen(item->name)) {
+			ret = reject_among(tx, item, other, err);
+			return ret ? ret : failed;
+		}
 	}
 	return failed;
 }

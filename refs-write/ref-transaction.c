@@ -341,6 +341,8 @@ static int lock_round(struct ref_transaction *tx, struct error *err)
 			return ret;
 		failed = ret;
 		limit = item->order;
+		/* The transaction fails: do not wait for further locks. */
+		tx->lock_timeout_ms = 0;
 	}
 	return failed ? ref_items_recheck_among(tx, limit, failed, err) : 0;
 }
