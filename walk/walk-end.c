@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts the queued commits that may still change the result of a walk. */
-#include <string.h>
-
 #include "walk/walk-end.h"
 
 /*
@@ -37,8 +35,8 @@ static void begin(struct walk_end *e)
 	if (e->selected_nr == 1 &&
 	    h->commits[e->selected].parent_nr <= WALK_END_BELOW_MAX) {
 		e->below_nr = h->commits[e->selected].parent_nr;
-		memcpy(e->below, history_parents(h, e->selected),
-		       e->below_nr * sizeof(*e->below));
+		for (uint32_t i = 0; i < e->below_nr; i++)
+			e->below[i] = history_parents(h, e->selected)[i];
 	}
 	e->threat_nr = 0;
 	for (size_t i = 0; i < e->queue->nr; i++)

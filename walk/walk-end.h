@@ -129,7 +129,8 @@ static inline void walk_end_select(struct walk_end *e, uint32_t c)
  * older commit may still reach a selected commit. `date` is the date of a
  * selected commit, in seconds since 1970.
  *
- * O(1), except that some calls count e->threat_nr: O(length of the queue).
+ * O(1), except that some calls count e->threat_nr: O(length of the queue). The
+ * queue may be empty; then the walk can end.
  */
 bool walk_end_is_settled(struct walk_end *e, uint64_t date, bool exact);
 

@@ -179,9 +179,22 @@ static void test_slop(void **state)
 	finish(&f);
 }
 
+/* The only commit of a history has no parents, and nothing is queued. */
+static void test_one_commit(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 1, false);
+	select_commit(&f, 0);
+	assert_true(walk_end_is_settled(&f.end, 100, true));
+	finish(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_commit),
 		cmocka_unit_test(test_interesting),
 		cmocka_unit_test(test_nothing_selected),
 		cmocka_unit_test(test_generations),
