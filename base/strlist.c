@@ -38,7 +38,8 @@ static int compare(const void *a, const void *b)
 bool strlist_has(const struct strlist *list, const char *s)
 {
 	if (list->is_sorted)
-		return bsearch(s, list->items, list->nr, sizeof(*list->items),
+		return list->nr &&
+		       bsearch(s, list->items, list->nr, sizeof(*list->items),
 			       compare) != NULL;
 	for (size_t i = 0; i < list->nr; i++)
 		if (!strcmp(list->items[i], s))
