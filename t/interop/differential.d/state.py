@@ -432,7 +432,8 @@ def content(path, full):
     """
     data = read(full)
     if path.endswith("packed-refs"):
-        data = data.replace(b" sorted gitreach-peeled \n", b" sorted \n", 1)
+        data = re.sub(rb" sorted(?: gitreach-peeled)? *\n", b" sorted \n",
+                      data, count=1)
     return data
 
 
