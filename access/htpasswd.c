@@ -44,8 +44,12 @@ struct htpasswd {
 	/* under `lock` */
 	struct table table;
 	struct sys_witness witness;
-	/* the file could not be read, and this was reported */
+	/*
+	 * The file could not be read, and this was reported. `code` and
+	 * `sys_errno` are those of the error.
+	 */
 	bool is_unread;
+	int code, sys_errno;
 	struct proof proofs[PROOFS];
 };
 
@@ -125,21 +129,36 @@ static int parse(struct table *t, const char *path, struct error *err)
 }
 
 /*
- * Read the file. After an error, the old table stays. An error is reported only
- * once.
+ * Reports the error *why of load() in *err. If the file could not be read, each
+ * check reads the file again, so an error that stays is reported only once.
  */
+static void report(struct error *err, struct htpasswd *h,
+		   const struct error *why)
+{
+	bool is_old = h->is_unread && why->code == h->code &&
+		      why->sys_errno == h->sys_errno;
+
+	if (err && !is_old)
+		*err = *why;
+	h->code = why->code;
+	h->sys_errno = why->sys_errno;
+}
+
+/* Read the file. After an error, the old table stays. */
 static int load(struct htpasswd *h, struct error *err)
 {
 	struct table table = {.text = BUF_INIT};
 	struct sys_witness witness;
-	bool was_unread = h->is_unread;
+	struct error why = ERROR_INIT;
 	int ret;
 
 	sys_witness_init(&witness);
-	ret = sys_read_any(&table.text, h->path, was_unread ? NULL : err);
+	ret = sys_read_any(&table.text, h->path, &why);
 	sys_witness_add(&witness, h->path, SYS_WITNESS_CONTENT);
 	if (!ret)
-		ret = parse(&table, h->path, err);
+		ret = parse(&table, h->path, &why);
+	if (ret < 0)
+		report(err, h, &why);
 	/*
 	 * If the content of the file is wrong or the file is missing, the file
 	 * need not be read again before it changes. After another error, for

@@ -36,7 +36,9 @@ void htpasswd_close(struct htpasswd *h);
 /*
  * Returns 1 if the user has this password, 0 if not, or ERR_NOMEM. If the file
  * has changed and is now wrong, the old content counts and *warning is set,
- * once for each change. Several threads may call this function.
+ * once for each change. If the file cannot be read, the old content counts,
+ * too. Then *warning is set when the error first happens, and when another
+ * error follows. Several threads may call this function.
  */
 int htpasswd_check(struct htpasswd *h, const char *user, const char *password,
 		   struct error *warning);

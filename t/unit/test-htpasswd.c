@@ -4,6 +4,7 @@
  * They prove that only right passwords pass, and that a changed file is
  * noticed.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -179,6 +181,36 @@ static void test_no_descriptor(void **state)
 	assert_int_equal(warning.code, 0);
 }
 
+/* An error is reported although another error was reported before. */
+static void test_second_error(void **state)
+{
+	struct state *s = *state;
+	struct error warning = ERROR_INIT;
+	struct rlimit before, none;
+
+	put(s->path, "carol:" RIGHT "\n");
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = (struct rlimit){0, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
+	assert_int_equal(warning.code, ERR_IO);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	/* Then the file is a directory, which cannot be read either. */
+	unlink(s->path);
+	assert_int_equal(mkdir(s->path, 0777), 0);
+	warning.code = 0;
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
+	assert_int_equal(warning.code, ERR_IO);
+	assert_int_equal(warning.sys_errno, EISDIR);
+	assert_int_equal(check(s, "alice", "right"), 1);
+	/* Then the file is missing. */
+	assert_int_equal(rmdir(s->path), 0);
+	warning.code = 0;
+	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
+	assert_int_equal(warning.code, ERR_MISSING);
+	assert_int_equal(check(s, "alice", "right"), 1);
+}
+
 static void test_wrong(void **state)
 {
 	static const char *const wrong[] = {
@@ -203,8 +235,9 @@ static void test_wrong(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_check),         TEST(test_memory), TEST(test_change),
-		TEST(test_no_descriptor), TEST(test_wrong),
+		TEST(test_check),        TEST(test_memory),
+		TEST(test_change),       TEST(test_no_descriptor),
+		TEST(test_second_error), TEST(test_wrong),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
