@@ -12,8 +12,14 @@
  *
  * If the log is a file and only the beginning of the line fits, for example
  * because the disk is full, a line of blanks replaces the beginning. So the
- * log never has a part of a line, and the next line is complete. Lines that
- * other processes append at the same time are not changed.
+ * log has no part of a line, and the next line is complete. Lines that other
+ * processes append at the same time are not changed.
+ *
+ * The blanks need a second descriptor of the file with the right to read and
+ * write. If the process may not open the file again, or the log is no file, the
+ * beginning of the line stays. Then one LF is written after the beginning. If
+ * there is no room for the LF either, the next line follows the beginning
+ * directly.
  */
 void sys_append_line(int fd, const char *line, size_t len);
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -55,6 +56,50 @@ static void part_becomes_blank(void **state)
 	unlink(path);
 }
 
+/* The end of a pipe that the handler of SIGALRM reads until the pipe is empty.
+ */
+#define PIPE_FD 200
+
+static void read_pipe(int signal_nr)
+{
+	char bytes[4096];
+	bool is_empty = true;
+
+	while (read(PIPE_FD, bytes, sizeof(bytes)) > 0)
+		is_empty = false;
+	if (is_empty)
+		alarm(1);
+}
+
+/*
+ * A signal ends a write() to a full pipe after a part of the line. The part
+ * cannot be removed from the pipe, so it ends with LF.
+ */
+static void part_of_pipe_ends(void **state)
+{
+	const struct sigaction act = {.sa_handler = read_pipe};
+	const size_t len = 1000000;
+	char *line = malloc(len), rest[8] = "";
+	int fds[2];
+
+	assert_non_null(line);
+	memset(line, 'x', len);
+	line[len - 1] = '\n';
+	assert_int_equal(pipe(fds), 0);
+	assert_int_equal(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(dup2(fds[0], PIPE_FD), PIPE_FD);
+	assert_int_equal(sigaction(SIGALRM, &act, NULL), 0);
+	alarm(1);
+	sys_append_line(fds[1], line, len);
+	signal(SIGALRM, SIG_DFL);
+	assert_int_equal(read(PIPE_FD, rest, sizeof(rest)), 1);
+	assert_string_equal(rest, "\n");
+	close(PIPE_FD);
+	close(fds[0]);
+	close(fds[1]);
+	free(line);
+}
+
 /* A log that is a pipe without a reader causes no signal. */
 static void reader_is_gone(void **state)
 {
@@ -72,6 +117,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(part_becomes_blank),
+		cmocka_unit_test(part_of_pipe_ends),
 		cmocka_unit_test(reader_is_gone),
 	};
 
