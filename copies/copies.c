@@ -340,6 +340,18 @@ static bool is_same(const struct identity *a, const struct identity *b)
 	       a->mtime_ns == b->mtime_ns;
 }
 
+/*
+ * Returns whether a copy still has the generation *known. *marker identifies
+ * the marker file from which *known was read, and *found the present marker
+ * file of the copy. If the copy has no marker file, returns false.
+ */
+static bool is_still(const struct generation *known,
+		     const struct identity *marker,
+		     const struct identity *found)
+{
+	return known->number && found->ino && is_same(found, marker);
+}
+
 static void touch(const struct stored_copy *copy)
 {
 	char *path = stored_join(stored_copy_dir(copy), STORED_COPY_USED, NULL);
@@ -480,7 +492,7 @@ static void ask(struct stored_copies *copies, struct entry *e,
 		struct stored_use *use)
 {
 	struct stored_copy *copy = use->copy;
-	const struct generation known = e->known;
+	struct generation known = e->known;
 	const struct identity marker = e->marker;
 	struct identity before, after;
 	uint64_t asked = sys_clock_ns();
@@ -496,8 +508,13 @@ static void ask(struct stored_copies *copies, struct entry *e,
 		copies->is_probing = true;
 	pthread_mutex_unlock(&copies->lock);
 	before = identify(copy);
-	if (known.number && is_same(&before, &marker))
-		stored_copy_assume(copy, &known);
+	/*
+	 * Without a known generation, the refresh reads the marker. This
+	 * request may have asked before, so *copy may have an old generation.
+	 */
+	if (!is_still(&known, &marker, &before))
+		known = (struct generation){0};
+	stored_copy_assume(copy, &known);
 	if (is_doubtful)
 		stored_copy_doubt(copy);
 	ret = refresh(copies, copy, &err);
@@ -526,7 +543,9 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	if (!ret) {
 		e->newest_ns = asked;
 		e->marker = after;
-		remember(&e->known, stored_copy_generation(copy));
+		e->known.number = 0;
+		if (after.ino)
+			remember(&e->known, stored_copy_generation(copy));
 		if (is_due)
 			e->touched_ns = asked;
 		if (is_doubtful && !stored_copy_is_doubted(copy))
@@ -564,7 +583,7 @@ static bool load_stale(struct stored_copies *copies, struct entry *e,
 
 	pthread_mutex_unlock(&copies->lock);
 	found = identify(copy);
-	is_known = known.number && is_same(&found, &marker);
+	is_known = is_still(&known, &marker, &found);
 	if (age_of(newest_ns, copy, now) > copies->stale_ns)
 		is_known = false;
 	else if (is_known)
@@ -572,7 +591,8 @@ static bool load_stale(struct stored_copies *copies, struct entry *e,
 	else
 		is_loaded = !stored_copy_load(copy, NULL);
 	pthread_mutex_lock(&copies->lock);
-	if (is_loaded) {
+	/* The copy may have been made after `found` was read. */
+	if (is_loaded && found.ino) {
 		e->marker = found;
 		remember(&e->known, stored_copy_generation(copy));
 	}

@@ -201,6 +201,9 @@ int stored_copy_load(struct stored_copy *copy, struct error *err);
  * (a random number that identifies the record of the generation).
  * stored_copy_refresh() reads the marker later, only if the store has a newer
  * generation. Until then, stored_copy_generation() has only these three fields.
+ *
+ * If the number is 0, no generation is assumed: stored_copy_refresh() reads the
+ * marker first.
  */
 void stored_copy_assume(struct stored_copy *copy,
 			const struct generation *known);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "copies/copies.h"
 #include "sys/io.h"
@@ -117,6 +118,42 @@ static void test_marker_read_once(void **state)
 	copynode_release(&s.c);
 }
 
+/* Removes the marker file of the copy before the first read from the store. */
+static void remove_marker(void *ctx, const char *name)
+{
+	struct served *s = ctx;
+
+	s->count.before_read = NULL;
+	assert_int_equal(unlink(netrepo_path(&s->c.s.n, MARKER)), 0);
+}
+
+/*
+ * The marker file is removed while the store is asked. Then the copy is made
+ * anew, although the process remembers the generation of the marker.
+ */
+static void test_marker_removed(void **state)
+{
+	struct served s;
+	int number;
+
+	memset(&s, 0, sizeof(s));
+	copynode_init(&s.c);
+	copynode_push(&s.c, "two");
+	served_open(&s);
+	number = visit(&s, false);
+	assert_true(number > 0);
+	s.count.ctx = &s;
+	s.count.before_read = remove_marker;
+	/* A process that relies on what it remembers would ask without end. */
+	alarm(60);
+	assert_int_equal(visit(&s, false), number);
+	alarm(0);
+	assert_null(s.count.before_read);
+	assert_true(sys_exists(netrepo_path(&s.c.s.n, MARKER)));
+	stored_copies_close(s.copies);
+	copynode_release(&s.c);
+}
+
 /*
  * The entries of repositories have a maximum number, and the one that was not
  * used for the longest time is dropped first.
@@ -163,6 +200,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_marker_read_once),
+		cmocka_unit_test(test_marker_removed),
 		cmocka_unit_test(test_many_repositories),
 	};
 
