@@ -611,6 +611,8 @@ static bool is_stale_allowed(struct stored_copies *copies, struct entry *e,
 
 	if (!copies->stale_ns || !load_stale(copies, e, use->copy, now))
 		return false;
+	/* load_stale() releases the lock: e->news_ns may be new. */
+	now = sys_clock_ns();
 	use->is_stale = true;
 	use->is_news = !e->news_ns || now - e->news_ns > NEWS_NS;
 	if (use->is_news)
