@@ -38,6 +38,13 @@
 /* milliseconds between two checks of the clock, while a time limit runs */
 #define TICK_MS 50
 
+/*
+ * Minimum and maximum nanoseconds before processes that have failed are started
+ * again.
+ */
+#define PAUSE_NS (SECOND_NS / 2)
+#define PAUSE_MAX_NS (30 * SECOND_NS)
+
 /* number of status requests that are answered at the same time */
 #define ADMIN_THREADS 4
 
@@ -75,6 +82,16 @@ struct master {
 	size_t process_nr, process_alloc;
 	/* No worker is started before this time (sys_clock_ns()). */
 	uint64_t pause_ns;
+	/*
+	 * length of the last pause before pause_ns in nanoseconds; 0: there was
+	 * none since the last reload
+	 */
+	uint64_t pause_len_ns;
+	/*
+	 * Before this time, the workers of the last reload should be ready; 0:
+	 * they are, or report_reload() has reported that they are not.
+	 */
+	uint64_t report_ns;
 	/* time of the next message to the service manager; 0: none */
 	uint64_t watchdog_ns;
 	/*
@@ -264,6 +281,64 @@ static size_t draining_nr(const struct master *m)
 	return nr;
 }
 
+/* Returns whether a worker has reported that it serves. */
+static bool has_served(const struct process *p)
+{
+	return p->board && status_board_is_ready(p->board);
+}
+
+/* Returns the number of workers that serve with the present options. */
+static size_t ready_nr(const struct master *m)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->process_nr; i++)
+		nr += is_current(m, &m->processes[i]) &&
+		      m->processes[i].role == ROLE_WORKER &&
+		      has_served(&m->processes[i]);
+	return nr;
+}
+
+/* Returns whether a worker with older options serves. */
+static bool is_older_serving(const struct master *m)
+{
+	for (size_t i = 0; i < m->process_nr; i++) {
+		const struct process *p = &m->processes[i];
+
+		if (!p->kill_ns && p->generation != m->generation &&
+		    p->role == ROLE_WORKER && has_served(p))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Called when a process has failed. Delays the next start of processes, to save
+ * CPU time. If workers with older options serve, clients do not wait for new
+ * workers. So the pause is then twice as long as the last one.
+ */
+static void pause_starts(struct master *m)
+{
+	uint64_t now = sys_clock_ns();
+
+	if (!m->pause_len_ns || m->is_ready || !is_older_serving(m))
+		m->pause_len_ns = PAUSE_NS;
+	else if (now >= m->pause_ns)
+		m->pause_len_ns = m->pause_len_ns < PAUSE_MAX_NS / 2
+					  ? m->pause_len_ns * 2
+					  : PAUSE_MAX_NS;
+	m->pause_ns = now + m->pause_len_ns;
+}
+
+/* Shortens a long pause, if no worker with older options serves any more. */
+static void limit_pause(struct master *m)
+{
+	uint64_t max = sys_clock_ns() + PAUSE_NS;
+
+	if (m->pause_ns > max && !is_older_serving(m))
+		m->pause_ns = max;
+}
+
 /*
  * Start processes until the configured number of workers serve. If a worker
  * cannot be started, the master tries again later. In the master, returns 0. In
@@ -289,7 +364,7 @@ static int fill(struct master *m, struct error *err)
 		*err = reason;
 	if (m->is_worker || !ret)
 		return ret;
-	m->pause_ns = sys_clock_ns() + SECOND_NS / 2;
+	pause_starts(m);
 	error_set(&reason, ERR_IO, DAEMON_ERROR "cannot start a worker: %s",
 		  reason.msg);
 	put_log(m, reason.msg);
@@ -362,13 +437,17 @@ static bool has_older(const struct master *m)
  */
 static void begin_generation(struct master *m)
 {
+	uint64_t reload_ms = m->program->reload_ms ? m->program->reload_ms
+						   : DAEMON_RELOAD_MS;
+
 	for (size_t i = 0; !m->is_ready && has_older(m) && i < m->process_nr;
 	     i++)
 		if (is_current(m, &m->processes[i]))
 			retire_one(m, &m->processes[i]);
 	m->generation++;
 	m->is_ready = false;
-	m->pause_ns = 0;
+	m->pause_ns = m->pause_len_ns = 0;
+	m->report_ns = sys_clock_ns() + reload_ms * MS_NS;
 }
 
 /*
@@ -511,15 +590,10 @@ static void note_successor_end(struct master *m, pid_t pid, int status)
 	end(m);
 }
 
-/* Returns whether a worker has reported that it serves. */
-static bool has_served(const struct process *p)
-{
-	return p->board && status_board_is_ready(p->board);
-}
-
 static void note_end(struct master *m, pid_t pid, int status)
 {
 	size_t i = 0;
+	bool is_early;
 
 	admission_forget(m->shared.admission, pid);
 	if (pid == m->successor.pid) {
@@ -541,10 +615,12 @@ static void note_end(struct master *m, pid_t pid, int status)
 	 * If a worker ends by itself, or crashes before it is ready, wait
 	 * before it is started again, to save CPU time.
 	 */
-	if (!m->processes[i].kill_ns &&
-	    (status < 128 || !has_served(&m->processes[i])))
-		m->pause_ns = sys_clock_ns() + SECOND_NS / 2;
+	is_early = !m->processes[i].kill_ns &&
+		   (status < 128 || !has_served(&m->processes[i]));
 	forget(m, i);
+	if (is_early)
+		pause_starts(m);
+	limit_pause(m);
 }
 
 static void collect(struct master *m)
@@ -645,12 +721,38 @@ static void check_ready(struct master *m)
 		    !has_served(&m->processes[i]))
 			return;
 	m->is_ready = true;
+	m->report_ns = 0;
 	retire_older(m);
 	snprintf(line, sizeof(line), "%s: %u workers",
 		 m->generation ? "reloaded" : "started", m->options->worker_nr);
 	put_log(m, line);
 	m->program->ready(m->program->ctx);
 	tell_manager(m, "READY=1");
+}
+
+/*
+ * If new workers are not ready a long time after a reload, reports this once.
+ * If workers with older options serve, also tells the service manager that the
+ * server serves. The manager was told about the reload, and would wait.
+ */
+static void report_reload(struct master *m)
+{
+	char line[160];
+	bool has_old;
+
+	if (m->is_ending || !m->report_ns || sys_clock_ns() < m->report_ns)
+		return;
+	m->report_ns = 0;
+	has_old = is_older_serving(m);
+	snprintf(line, sizeof(line),
+		 DAEMON_ERROR
+		 "reload is not complete: %zu of %u new workers serve%s",
+		 ready_nr(m), m->options->worker_nr,
+		 has_old ? "; workers with the old configuration continue"
+			 : "");
+	put_log(m, line);
+	if (has_old)
+		tell_manager(m, "READY=1");
 }
 
 static void feed_watchdog(struct master *m)
@@ -682,7 +784,7 @@ static int sleep_ms(const struct master *m)
 {
 	uint64_t watchdog_ms = m->program->watchdog_ms / 4;
 
-	if (draining_nr(m) || sys_clock_ns() < m->pause_ns)
+	if (draining_nr(m) || m->report_ns || sys_clock_ns() < m->pause_ns)
 		return TICK_MS;
 	return watchdog_ms ? (int)watchdog_ms : -1;
 }
@@ -717,6 +819,7 @@ static int supervise(struct master *m, struct error *err)
 		collect(m);
 		kill_late(m);
 		feed_watchdog(m);
+		report_reload(m);
 		ret = fill(m, err);
 	}
 	return ret;

@@ -57,7 +57,14 @@ struct daemon_program {
 	 * none.
 	 */
 	uint64_t watchdog_ms;
+	/*
+	 * If new workers are not ready this number of milliseconds after a
+	 * reload, the master reports this; 0: DAEMON_RELOAD_MS.
+	 */
+	uint64_t reload_ms;
 };
+
+#define DAEMON_RELOAD_MS 30000
 
 /*
  * Serve until SIGTERM or SIGINT. SIGHUP reads the configuration again, SIGUSR2

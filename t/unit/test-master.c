@@ -9,11 +9,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,11 +187,152 @@ static void test_crashes_at_start(void **state)
 	sys_close(out[0]);
 }
 
+/* The state of the server in the next test. */
+struct reloaded {
+	struct daemon_options options; /* of the next reload */
+	struct crash_log log;
+};
+
+static int reload_options(void *ctx, const struct daemon_options **out,
+			  struct error *err)
+{
+	struct reloaded *r = ctx;
+
+	*out = &r->options;
+	return 0;
+}
+
+static void note_ready(void *ctx)
+{
+	const struct reloaded *r = ctx;
+
+	sys_write_all(r->log.pipe, "r", 1, "pipe", NULL);
+}
+
+/*
+ * In the master, writes a byte for each line about a crash, and for the line
+ * about a reload that is not complete. A worker that warns about its directory
+ * of plans crashes.
+ */
+static void note_line(void *ctx, const char *line)
+{
+	const struct crash_log *log = ctx;
+
+	if (getpid() == log->master || strstr(line, "/nonexistent/plans"))
+		crash_or_count(ctx, line);
+	if (strstr(line, "reload is not complete: 0 of 1 new workers serve; "
+			 "workers with the old configuration continue"))
+		sys_write_all(log->pipe, "n", 1, "pipe", NULL);
+}
+
+/*
+ * Serves with good options. After a reload, each worker crashes when it starts,
+ * see test_crashes_at_start().
+ */
+static int serve_reloaded(int listener, int out, const char *manager)
+{
+	struct daemon_options o = {
+		.base_path = "/nonexistent",
+		.worker_nr = 1,
+		.thread_nr = 1,
+		.admission = {.limits = {.token_max = 1,
+					 .queue_max = 10,
+					 .principal_max = 10},
+			      .connection_max = 10,
+			      .address_max = 10},
+		.head_timeout = 5,
+		.timeout = 5,
+		.idle_timeout = 5,
+		.drain_timeout = 5,
+		.agent = "test/1",
+		.session_id = "x",
+		.log = note_line,
+		.listeners = &listener,
+		.listener_nr = 1,
+	};
+	struct reloaded r = {o, {getpid(), out}};
+	const struct daemon_program program = {
+		.reload = reload_options,
+		.ready = note_ready,
+		.ctx = &r,
+		.notify_socket = manager,
+		.reload_ms = 200,
+	};
+
+	o.log_ctx = r.options.log_ctx = &r.log;
+	r.options.plan_directory = "/nonexistent/plans";
+	return master_run(&o, &program, NULL);
+}
+
+/* Receives one message to the service manager. */
+static void expect_message(int manager, const char *expected)
+{
+	char text[128] = "";
+
+	assert_true(recv(manager, text, sizeof(text) - 1, 0) > 0);
+	assert_memory_equal(text, expected, strlen(expected));
+}
+
+/*
+ * If the workers of a reload do not become ready, this is reported once, the
+ * old worker goes on, and the pauses between new workers become longer: they
+ * start after 0, 0.5 and 1.5 seconds.
+ */
+static void test_reload_not_complete(void **state)
+{
+	const struct timespec time = {.tv_sec = 2, .tv_nsec = 300000000};
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int listener = sys_socket_listen("127.0.0.1", 0, NULL), status;
+	uint16_t port = sys_socket_port(listener);
+	int manager = socket(AF_UNIX, SOCK_DGRAM, 0), out[2];
+	char bytes[64] = "", path[64];
+	unsigned crashes = 0, reports = 0;
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "@test-master-%ld", (long)getpid());
+	memcpy(a.sun_path + 1, path + 1, strlen(path + 1));
+	assert_int_equal(
+		bind(manager, (void *)&a,
+		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) +
+				 strlen(path))),
+		0);
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	if (!pid)
+		_exit(serve_reloaded(listener, out[1], path) < 0 ? 1 : 0);
+	sys_close(listener);
+	sys_close(out[1]);
+	expect_message(manager, "READY=1");
+	assert_int_equal(read(out[0], bytes, 1), 1);
+	assert_int_equal(bytes[0], 'r');
+	assert_int_equal(kill(pid, SIGHUP), 0);
+	expect_message(manager, "RELOADING=1");
+	expect_message(manager, "READY=1");
+	nanosleep(&time, NULL);
+	ask(port, "GET /r.git/HEAD HTTP/1.1\r\nHost: h\r\n\r\n",
+	    "HTTP/1.1 404 Not Found\r\n");
+	assert_int_equal(kill(pid, SIGTERM), 0);
+	expect_message(manager, "STOPPING=1");
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	memset(bytes, 0, sizeof(bytes));
+	assert_true(read(out[0], bytes, sizeof(bytes) - 1) > 0);
+	for (const char *p = bytes; *p; p++) {
+		crashes += *p == 'k';
+		reports += *p == 'n';
+	}
+	assert_in_range(crashes, 1, 3);
+	assert_int_equal(reports, 1);
+	sys_close(out[0]);
+	sys_close(manager);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_server),
 		cmocka_unit_test(test_crashes_at_start),
+		cmocka_unit_test(test_reload_not_complete),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
