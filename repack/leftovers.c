@@ -17,6 +17,7 @@ int leftovers_list(struct unreachable *u, struct pack_job *job, int64_t expiry,
 		.is_leaving = is_leaving,
 		.ctx = job,
 		.loose = true,
+		.expiry = expiry,
 	};
 	int ret = unreachable_collect(u, &job->walk, &job->reached, &options,
 				      err);
@@ -97,6 +98,7 @@ int leftovers_list_cruft(struct unreachable *u, struct pack_job *job,
 		.is_leaving = is_going,
 		.ctx = &going,
 		.loose = true,
+		.expiry = expiry,
 	};
 	int ret = mark_staying(job, parts, err);
 

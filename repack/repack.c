@@ -212,6 +212,14 @@ static bool is_leaving(void *ctx, const struct pack *pack)
 	return !pack->is_promisor && old_packs_has(ctx, pack);
 }
 
+/* Returns the expiry of unreachable objects: for unreachable_options.expiry. */
+static int64_t expiry_of(const struct repack_options *o)
+{
+	if (o->unreachable == REPACK_KEEP)
+		return 0;
+	return o->unreachable == REPACK_DROP ? INT64_MAX : o->expiry;
+}
+
 /*
  * List the unreachable objects, also the loose ones. A loose copy may be newer
  * than the packed copy of the object. Then the object may be recent, and the
@@ -223,10 +231,8 @@ static int find_unreachable(struct run *r, struct error *err)
 		.is_leaving = is_leaving,
 		.ctx = &r->old,
 		.loose = true,
+		.expiry = expiry_of(r->options),
 	};
-	int64_t expiry = r->options->unreachable == REPACK_KEEP
-				 ? 0
-				 : r->options->expiry;
 	int ret = unreachable_collect(&r->unreachable, &r->job.walk,
 				      &r->job.reached, &options, err);
 
@@ -234,7 +240,7 @@ static int find_unreachable(struct run *r, struct error *err)
 	r->unreachable.warn_ctx = r->options->ctx;
 	if (ret < 0 || r->options->unreachable == REPACK_DROP)
 		return ret;
-	return unreachable_keep(&r->unreachable, expiry, err);
+	return unreachable_keep(&r->unreachable, options.expiry, err);
 }
 
 /*

@@ -185,10 +185,23 @@ static int collect_loose(void *ctx, const struct oid *oid, const char *path)
 }
 
 /*
+ * Returns whether an object needs no other copy than the one in the pack `p`,
+ * which stays. The copy in a leaving pack may be younger than `p`. If the
+ * object is recent, this function then sets the modification time of `p` to
+ * now, and returns false if this fails. The time of an expired object does not
+ * matter.
+ */
+static bool is_safe_in(const struct collecting *c, const struct odb_pack *p,
+		       const struct unreachable_item *item,
+		       enum freshen_state *freshness)
+{
+	return !item->is_packed || item->mtime <= c->options->expiry ||
+	       freshen_pack(freshness, p->pack, item->mtime * NS_PER_S);
+}
+
+/*
  * Mark the listed objects of an ordinary local pack that stays: they need no
- * other copy (is_safe). A copy that is removed may be younger than the pack.
- * Then the modification time of the pack is set to now. If this fails, the
- * object is not marked. Returns 0 or ERR_NOMEM.
+ * other copy (is_safe). Returns 0 or ERR_NOMEM.
  */
 static int mark_staying(struct collecting *c, const struct odb_pack *p)
 {
@@ -204,9 +217,7 @@ static int mark_staying(struct collecting *c, const struct odb_pack *p)
 				 pack_idx_oid(&p->pack->idx, i), &obj_pos) < 0)
 			return error_nomem(c->err);
 		item = unreachable_find(c->u, obj_pos);
-		if (item &&
-		    (!item->is_packed ||
-		     freshen_pack(&freshness, p->pack, item->mtime * NS_PER_S)))
+		if (item && is_safe_in(c, p, item, &freshness))
 			item->is_safe = true;
 	}
 	return 0;

@@ -84,6 +84,11 @@ struct unreachable_options {
 	bool (*is_leaving)(void *ctx, const struct pack *pack);
 	void *ctx;
 	bool loose; /* list loose objects too */
+	/*
+	 * Seconds since 1970: the caller keeps the time of an object only if
+	 * the time is later. 0: of all objects. INT64_MAX: of no object.
+	 */
+	int64_t expiry;
 };
 
 /*
@@ -92,10 +97,14 @@ struct unreachable_options {
  * files, but no objects.
  *
  * A local pack that stays may have an object whose copy in a leaving pack is
- * younger. Unless the staying pack is a cruft pack, its modification time is
- * set to now, so that the object does not expire earlier. Returns 0,
- * ERR_CORRUPT if a .mtimes file is damaged, or another negative error code. On
- * failure *u may be partly filled. The caller releases *u in any case.
+ * younger. If the object's time is later than options->expiry, and the staying
+ * pack is no cruft pack, the modification time of the staying pack is set to
+ * now, so that the object does not expire earlier. For older objects the time
+ * is not set: a new time would keep all unreachable objects of the pack.
+ *
+ * Returns 0, ERR_CORRUPT if a .mtimes file is damaged, or another negative
+ * error code. On failure *u may be partly filled. The caller releases *u in any
+ * case.
  */
 int unreachable_collect(struct unreachable *u, struct walk *walk,
 			const struct bitset *reached,
