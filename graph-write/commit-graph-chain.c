@@ -254,13 +254,45 @@ static int put_old_lines(struct buf *out, const struct commit_graph *graph)
 	return 0;
 }
 
+static int single_path(struct buf *out, const struct odb *odb, size_t dir_nr)
+{
+	return buf_printf(out, "%s/info/commit-graph", odb->dirs[dir_nr]);
+}
+
 /*
- * Removes the layers that the chain *c does not use. Takes the lock of the
- * chain again: another writer may be about to commit a chain that names new
- * layers. If another writer has the lock, or has changed the chain, this writer
- * leaves the layers for the other one. Returns 0 or a negative error code.
+ * Removes the single commit-graph file that the new chain replaces. `single`:
+ * the state of the file when the chain was installed. Another writer may have
+ * replaced the file since then, without the lock of the chain. The other
+ * writer's file stays. The caller holds the lock, because a writer that holds
+ * it may replace the file and then remove the chain.
  */
-static int expire_unused(const struct commit_graph_chain *c, struct error *err)
+static int remove_single(const struct commit_graph_chain *c,
+			 const struct sys_stat *single, struct error *err)
+{
+	struct buf path = BUF_INIT;
+	struct sys_stat now;
+	int ret = single_path(&path, c->odb, c->dir_nr) < 0 ? error_nomem(err)
+							    : 0;
+
+	if (!ret && !sys_lstat(&now, path.data, NULL) &&
+	    sys_is_same(&now, single) && now.mtime_ns == single->mtime_ns)
+		ret = sys_unlink(path.data, err);
+	buf_release(&path);
+	return ret;
+}
+
+/*
+ * Cleans up when the new chain *c is in place: removes the single commit-graph
+ * file that the chain replaces, and layers that the chain does not use. Takes
+ * the lock of the chain again: another writer may be about to commit a chain
+ * that names new layers, or to remove the chain.
+ *
+ * If another process has the lock, or has changed the chain, this writer leaves
+ * the files. The next writer of a chain removes them. Until then, readers use
+ * the single file and ignore the chain. Returns 0 or a negative error code.
+ */
+static int tidy_up(const struct commit_graph_chain *c,
+		   const struct sys_stat *single, struct error *err)
 {
 	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
 	struct buf chain = BUF_INIT, old = BUF_INIT, now = BUF_INIT;
@@ -284,40 +316,15 @@ static int expire_unused(const struct commit_graph_chain *c, struct error *err)
 	if (now.len && !strcmp(now.data, chain.data)) {
 		t.chain = chain.data;
 		t.old = old.data;
-		ret = expire_layers(&t);
+		ret = remove_single(c, single, err);
+		if (!ret)
+			ret = expire_layers(&t);
 	}
 	commit_graph_chain_unlock(&lock);
 	buf_release(&chain);
 	buf_release(&old);
 	buf_release(&now);
 	return ret == ERR_DENIED || ret == ERR_MISSING ? 0 : ret;
-}
-
-static int single_path(struct buf *out, const struct odb *odb, size_t dir_nr)
-{
-	return buf_printf(out, "%s/info/commit-graph", odb->dirs[dir_nr]);
-}
-
-/*
- * Cleans up when the new chain is in place: removes the single commit-graph
- * file that the chain replaces, and layers that the new chain does not use.
- * `single`: the state of the single file while the chain was locked. Another
- * writer may have replaced the single file since then. The other writer's file
- * stays, because that writer may have removed the chain.
- */
-static int tidy_up(const struct commit_graph_chain *c,
-		   const struct sys_stat *single, struct error *err)
-{
-	struct buf path = BUF_INIT;
-	struct sys_stat now;
-	int ret = single_path(&path, c->odb, c->dir_nr) < 0 ? error_nomem(err)
-							    : 0;
-
-	if (!ret && !sys_lstat(&now, path.data, NULL) &&
-	    sys_is_same(&now, single) && now.mtime_ns == single->mtime_ns)
-		ret = sys_unlink(path.data, err);
-	buf_release(&path);
-	return ret < 0 ? ret : expire_unused(c, err);
 }
 
 /* Sets *single to zero if there is no single commit-graph file. */

@@ -211,6 +211,26 @@ static void test_single(void **state)
 	tmprepo_release(&f.t);
 }
 
+/*
+ * Both a chain and a single file exist: the writer of the chain did not get the
+ * lock to remove the single file. The next writer of a chain removes it.
+ */
+static void test_shadowed(void **state)
+{
+	for (size_t kept_nr = 0; kept_nr < 2; kept_nr++) {
+		struct graphchain f;
+
+		graphchain_setup(&f);
+		graphchain_write_chain(&f, &graphchain_top_file);
+		graphchain_write_graph(&f, graphchain_single,
+				       &graphchain_base_file);
+		assert_int_equal(install(&f, kept_nr, 0), 0);
+		assert_false(is_there(&f, "commit-graph"));
+		assert_true(is_there(&f, layer_cc));
+		tmprepo_release(&f.t);
+	}
+}
+
 static void test_locked(void **state)
 {
 	struct commit_graph_chain_lock lock = COMMIT_GRAPH_CHAIN_LOCK_INIT;
@@ -286,6 +306,7 @@ int main(void)
 		cmocka_unit_test(test_install),
 		cmocka_unit_test(test_remove_unlocked),
 		cmocka_unit_test(test_single),
+		cmocka_unit_test(test_shadowed),
 		cmocka_unit_test(test_locked),
 		cmocka_unit_test(test_install_single),
 	};
