@@ -25,6 +25,12 @@ static void warn(void *ctx, const struct error *what)
 	*code = 1;
 }
 
+static void note(void *ctx, const char *message)
+{
+	(void)ctx;
+	builtin_warn("%s", message);
+}
+
 static int run(struct network *network, struct network_repack *options,
 	       const char *date, bool quiet, struct error *err)
 {
@@ -62,7 +68,11 @@ static int run(struct network *network, struct network_repack *options,
 int network_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 {
 	int code = 0, warned = 0;
-	struct network_repack how = {.warn = warn, .ctx = &warned};
+	struct network_repack how = {
+		.warn = warn,
+		.note = note,
+		.ctx = &warned,
+	};
 	const char *date = NULL;
 	bool quiet = false;
 	const struct option options[] = {

@@ -131,6 +131,14 @@ static int pack_rest(struct drop *d)
 	return ret;
 }
 
+/* For old_packs_guard.held. */
+static void note_held(void *ctx, const char *message)
+{
+	struct drop *d = ctx;
+
+	error_set(&d->report->held, ERR_DENIED, "%s", message);
+}
+
 /*
  * Remove the listed packs. An object may have been left out of the new pack
  * because any other pack of the member has it. Returns 0 or a negative error
@@ -139,7 +147,12 @@ static int pack_rest(struct drop *d)
 static int remove_old(struct drop *d)
 {
 	struct strlist made = STRLIST_INIT;
-	const struct old_packs_guard guard = {.odb = d->odb, .made = &made};
+	const struct old_packs_guard guard = {
+		.odb = d->odb,
+		.made = &made,
+		.held = note_held,
+		.ctx = d,
+	};
 	int ret = newpacks_names(&made, &d->job.newpacks);
 
 	ret = ret < 0 ? error_nomem(d->err)

@@ -111,6 +111,12 @@ struct network_drop_report {
 	uint32_t pack_nr; /* number of removed packs */
 	/* number of objects that the store lacks and that were packed again */
 	uint32_t kept_nr;
+	/*
+	 * If packs were removed without the lock of the member's
+	 * multi-pack-index: one line that names the lock file. Otherwise the
+	 * code is 0.
+	 */
+	struct error held;
 };
 
 /*

@@ -31,8 +31,6 @@ struct run {
 	struct oid *roots;
 	size_t root_nr, root_alloc;
 	struct network_heads heads;
-	/* names a damaged loose object that stays as it is; code 0: none */
-	struct error damaged;
 	struct error *err;
 };
 
@@ -220,11 +218,13 @@ static int rescue(void *ctx, const struct old_packs *leaving, struct error *err)
 	return ret;
 }
 
-static void note_damaged(void *ctx, const char *message)
+/* For repack_options.warn. */
+static void note(void *ctx, const char *message)
 {
-	struct run *r = ctx;
+	const struct network_repack *o = ((struct run *)ctx)->options;
 
-	error_set(&r->damaged, ERR_CORRUPT, "%s", message);
+	if (o->note)
+		o->note(o->ctx, message);
 }
 
 static int repack_store(struct run *r)
@@ -244,18 +244,14 @@ static int repack_store(struct run *r)
 		.heads = r->heads.heads,
 		.head_nr = r->heads.nr,
 		.before_removal = r->options->prune ? rescue : NULL,
-		.warn = note_damaged,
+		.warn = note,
 		.ctx = r,
 		.precious_too = true,
 	};
-	int ret;
 
 	options.cruft.make.progress = NULL;
-	ret = repack_run(&r->report->store, r->network->store, &options,
-			 r->err);
-	if (!r->report->store.warning.code)
-		r->report->store.warning = r->damaged;
-	return ret;
+	return repack_run(&r->report->store, r->network->store, &options,
+			  r->err);
 }
 
 /*
@@ -315,6 +311,8 @@ static int drop(struct run *r)
 		ret = network_drop(r->network, r->good[i], &r->options->newpack,
 				   &report, r->err);
 		r->report->pack_nr += report.pack_nr;
+		if (report.held.code)
+			note(r, report.held.msg);
 		if (!ret || ret == ERR_NOMEM || !r->options->warn)
 			continue;
 		r->options->warn(r->options->ctx, r->err);

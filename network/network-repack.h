@@ -33,7 +33,14 @@ struct network_repack {
 	 * and `warn` is not called for it.
 	 */
 	void (*warn)(void *ctx, const struct error *what);
-	void *ctx;
+	/*
+	 * Called with each warning after which the repack is still complete: a
+	 * damaged loose object of the store stays as it is, or packs are
+	 * removed without the lock of a multi-pack-index, because another
+	 * process has the lock. Each message has one line. NULL: no call.
+	 */
+	void (*note)(void *ctx, const char *message);
+	void *ctx; /* argument of warn and note */
 };
 
 struct network_repack_report {

@@ -408,6 +408,28 @@ static int remove_locked(struct old_packs *old,
 	return ret < 0 ? ret : remove_newest_first(old, err);
 }
 
+/*
+ * Calls guard->held with the message about the lock of another process
+ * (sys/lockfile.h) as one line.
+ */
+static void tell_held(const struct old_packs_guard *guard,
+		      const struct error *held)
+{
+	struct error line = ERROR_INIT;
+	char *at;
+
+	if (!guard || !guard->held)
+		return;
+	error_set(&line, ERR_DENIED, "packs are removed without a lock: %s",
+		  held->msg);
+	for (at = line.msg; (at = strchr(at, '\n'));)
+		if (at[1] == '\n')
+			memmove(at, at + 1, strlen(at));
+		else
+			*at = ' ';
+	guard->held(guard->ctx, line.msg);
+}
+
 int old_packs_remove(struct old_packs *old, const struct old_packs_guard *guard,
 		     struct error *err)
 {
@@ -417,8 +439,8 @@ int old_packs_remove(struct old_packs *old, const struct old_packs_guard *guard,
 	int ret = multi_pack_lock_removal(&midx, old->dir, old->share, &held,
 					  err);
 
-	if (!ret && held.code && guard && guard->held)
-		guard->held(guard->ctx, held.msg);
+	if (!ret && held.code && old->nr)
+		tell_held(guard, &held);
 	if (!ret)
 		lock = sys_dirlock_take(old->dir, SYS_DIRLOCK_PACKS_MS, err);
 	if (!ret)

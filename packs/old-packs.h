@@ -73,8 +73,8 @@ struct old_packs_guard {
 	int (*check)(void *ctx, struct error *err);
 	/*
 	 * Called if packs are removed without the lock of the multi-pack-index,
-	 * because another process has the lock. The message names the lock
-	 * file, and may have several lines. NULL: no call.
+	 * because another process has the lock. The message is one line, and
+	 * names the lock file. NULL: no call.
 	 */
 	void (*held)(void *ctx, const char *message);
 	void *ctx; /* argument of the callbacks */

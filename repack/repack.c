@@ -578,26 +578,13 @@ static int remove_old(struct run *r, const struct old_packs_guard *guard,
 	return ret;
 }
 
-/*
- * Gives the message about the lock of another process (sys/lockfile.h) to the
- * caller of the repack, as one line.
- */
+/* For old_packs_guard.held. */
 static void warn_held(void *ctx, const char *message)
 {
 	const struct repack_options *o = ((struct run *)ctx)->options;
-	struct error line = ERROR_INIT;
-	char *at;
 
-	if (!o->warn)
-		return;
-	error_set(&line, ERR_DENIED, "packs are removed without a lock: %s",
-		  message);
-	for (at = line.msg; (at = strchr(at, '\n'));)
-		if (at[1] == '\n')
-			memmove(at, at + 1, strlen(at));
-		else
-			*at = ' ';
-	o->warn(o->ctx, line.msg);
+	if (o->warn)
+		o->warn(o->ctx, message);
 }
 
 static int remove_redundant(struct run *r, struct error *err)

@@ -55,6 +55,58 @@ static void test_repack(void **state)
 	netrepo_release(&f.n);
 }
 
+/* ctx: number of notes about the store, number of notes about the member "a" */
+static void count_held(void *ctx, const char *message)
+{
+	uint32_t *held = ctx;
+
+	assert_non_null(strstr(message, "packs are removed without a lock: "));
+	assert_non_null(strstr(message, "multi-pack-index.lock"));
+	assert_null(strchr(message, '\n'));
+	held[strstr(message, "/a/objects/") != NULL]++;
+}
+
+/* Put the loose objects of the member "a" into a pack. */
+static void pack_loose(struct netsync *f)
+{
+	const struct repack_options options = {.newpack = f->options};
+	struct repo *repo = netrepo_open(&f->n, "a");
+	struct repack_result result;
+
+	assert_int_equal(repack_run(&result, repo, &options, NULL), 0);
+	repo_close(repo);
+}
+
+/*
+ * Another process has the locks of two multi-pack-indexes: of the store and of
+ * a member. Packs are removed from both, and there is a note for each lock.
+ */
+static void test_held(void **state)
+{
+	uint32_t held[2] = {0};
+	struct network_repack options = {.note = count_held, .ctx = held};
+	struct network_repack_report report;
+	struct oid one, two;
+	struct netsync f;
+
+	netsync_init(&f);
+	options.newpack = f.options;
+	netsync_member(&f, "a", "one", &one);
+	assert_int_equal(repack(&f, false, &report), 0);
+	netrepo_commit(&f.n, "a", "two", &two);
+	pack_loose(&f);
+	tmprepo_write(&f.n.t, "store/objects/pack/multi-pack-index", "");
+	tmprepo_write(&f.n.t, "store/objects/pack/multi-pack-index.lock", "");
+	tmprepo_write(&f.n.t, "a/objects/pack/multi-pack-index", "");
+	tmprepo_write(&f.n.t, "a/objects/pack/multi-pack-index.lock", "");
+	assert_int_equal(network_repack(&report, f.n.network, &options, &f.err),
+			 0);
+	assert_int_equal(report.pack_nr, 1);
+	assert_int_equal(held[0], 1);
+	assert_int_equal(held[1], 1);
+	netrepo_release(&f.n);
+}
+
 /*
  * A file of a member repository names an object that no ref reaches. The object
  * is pruned only after the file was removed. `format`: the content of the file,
@@ -162,9 +214,8 @@ static void test_settle(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_repack),
-		cmocka_unit_test(test_roots),
-		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_repack), cmocka_unit_test(test_held),
+		cmocka_unit_test(test_roots),  cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_settle),
 	};
 
