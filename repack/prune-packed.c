@@ -8,10 +8,16 @@
 #include "pack/mtimes.h"
 #include "packs/old-packs.h"
 #include "repack/prune-packed.h"
+#include "sys/clock.h"
 #include "sys/dirlock.h"
 #include "sys/io.h"
 
-enum { FANOUT_NR = 256, NS_PER_S = 1000000000 };
+enum {
+	FANOUT_NR = 256,
+	NS_PER_S = 1000000000,
+	/* Other processes may take the lock after each such time. */
+	TURN_NS = 100000000,
+};
 
 /* The times of one pack and of its objects. */
 struct pack_times {
@@ -19,15 +25,11 @@ struct pack_times {
 	struct pack_mtimes_file file;
 	bool is_tried, is_open;
 	/*
-	 * whether the pack still exists. It is looked for once for each
-	 * directory of loose objects: a lock is held meanwhile (struct prune)
+	 * whether the pack still existed in the turn `looked_at` (struct prune)
 	 */
 	bool is_there;
-	/*
-	 * 1 + the first byte of the ids in the directory of loose objects for
-	 * which is_there is valid; 0: for none
-	 */
-	unsigned looked_at;
+	/* 0: the pack was not looked for */
+	uint64_t looked_at;
 	/* whether the modification time of the pack was set to now */
 	enum freshen_state freshness;
 };
@@ -43,13 +45,21 @@ struct prune {
 	 * being visited.
 	 */
 	unsigned first;
+	/* owned: the repository's own directory of packs */
+	struct buf pack_dir;
 	/*
-	 * A result of sys_dirlock_take() for the directory of packs. While the
-	 * lock is held, no other process removes a pack because its objects
-	 * also exist as loose files. The lock is taken for one directory of
-	 * loose objects at a time.
+	 * A result of sys_dirlock_take() for `pack_dir`. While the lock is
+	 * held, no other process removes a pack of this directory because its
+	 * objects also exist as loose files.
 	 */
 	int lock;
+	/*
+	 * The time during which the lock is held without a break is a turn. A
+	 * turn lasts about TURN_NS. The turns are counted from 1; 0: none has
+	 * begun.
+	 */
+	uint64_t turn;
+	uint64_t turn_ns; /* the time when the turn began (sys_clock_ns()) */
 	struct error *err;
 };
 
@@ -90,13 +100,13 @@ static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 	       freshen_pack(&t->freshness, pack, mtime_ns);
 }
 
-/* Returns whether pack `nr` was not removed. */
+/* Returns whether pack `nr` was not removed. Looks once in each turn. */
 static bool is_there(struct prune *p, uint32_t nr)
 {
 	struct pack_times *t = &p->times[nr];
 
-	if (t->looked_at != p->first + 1) {
-		t->looked_at = p->first + 1;
+	if (t->looked_at != p->turn) {
+		t->looked_at = p->turn;
 		t->is_there = !old_packs_is_gone(p->odb->packs[nr].pack);
 	}
 	return t->is_there;
@@ -143,33 +153,33 @@ static bool is_redundant(struct prune *p, const struct oid *oid,
 }
 
 /*
- * Begins the directory of loose objects whose ids start with the byte `first`.
- * Returns 0, ERR_DENIED if another process keeps the lock, or ERR_NOMEM.
+ * Begins the first turn, or the next one if this turn has lasted for TURN_NS. A
+ * dry run takes no lock. Returns 0, or ERR_DENIED if another process keeps the
+ * lock.
  */
-static int begin_dir(struct prune *p, unsigned first)
+static int take_turn(struct prune *p)
 {
-	struct buf dir = BUF_INIT;
-
-	p->first = first;
-	progress_set(&p->progress, first + 1);
-	if (p->options->dry_run)
+	if (p->turn && sys_clock_ns() - p->turn_ns < TURN_NS)
 		return 0;
-	sys_dirlock_drop(p->lock);
-	p->lock = buf_printf(&dir, "%s/pack", p->odb->dirs[0]) < 0
-			  ? error_nomem(p->err)
-			  : sys_dirlock_take(dir.data, SYS_DIRLOCK_PACKS_MS,
-					     p->err);
-	buf_release(&dir);
+	if (!p->options->dry_run)
+		p->lock = sys_dirlock_yield(p->lock, p->pack_dir.data,
+					    SYS_DIRLOCK_PACKS_MS, p->err);
+	p->turn++;
+	p->turn_ns = sys_clock_ns();
 	return p->lock < 0 ? p->lock : 0;
 }
 
 static int prune_one(void *ctx, const struct oid *oid, const char *path)
 {
 	struct prune *p = ctx;
-	int ret = oid->bytes[0] != p->first ? begin_dir(p, oid->bytes[0]) : 0;
+	int ret = take_turn(p);
 
 	if (ret < 0)
 		return ret;
+	if (oid->bytes[0] != p->first) {
+		p->first = oid->bytes[0];
+		progress_set(&p->progress, p->first + 1);
+	}
 	if (!is_redundant(p, oid, path))
 		return 0;
 	if (p->options->removing)
@@ -198,37 +208,55 @@ static int remove_empty(const struct odb *odb, struct error *err)
 	return ret;
 }
 
-int prune_packed(const struct repo *repo,
-		 const struct prune_packed_options *options, struct error *err)
+/* Free what *p owns, and drop the lock. */
+static void release(struct prune *p)
 {
-	struct prune p = {.options = options,
+	sys_dirlock_drop(p->lock);
+	for (uint32_t i = 0; p->times && i < p->odb->pack_nr; i++)
+		if (p->times[i].is_open)
+			pack_mtimes_close(&p->times[i].file);
+	free(p->times);
+	buf_release(&p->pack_dir);
+}
+
+/* Returns 0, ERR_DENIED as take_turn() does, or another negative error code. */
+static int prune_loose(const struct odb *odb,
+		       const struct prune_packed_options *options,
+		       struct error *err)
+{
+	struct prune p = {.odb = odb,
+			  .times = mem_calloc(odb->pack_nr, sizeof(*p.times)),
+			  .options = options,
 			  .first = FANOUT_NR,
+			  .pack_dir = BUF_INIT,
 			  .lock = SYS_DIRLOCK_NONE,
 			  .err = err};
-	struct odb *odb;
-	int ret = odb_open_named(&odb, repo, NULL, err);
+	int ret = 0;
 
-	if (ret < 0)
-		return ret;
-	p.odb = odb;
-	p.times = mem_calloc(odb->pack_nr, sizeof(*p.times));
-	if (!p.times) {
-		odb_close(odb);
-		return error_nomem(err);
-	}
+	if (!p.times || buf_printf(&p.pack_dir, "%s/pack", odb->dirs[0]) < 0)
+		ret = error_nomem(err);
 	progress_start(&p.progress, options->progress,
 		       "Removing duplicate objects", FANOUT_NR);
-	ret = odb_each_loose(odb, true, prune_one, &p, err);
-	sys_dirlock_drop(p.lock);
+	if (!ret)
+		ret = odb_each_loose(odb, true, prune_one, &p, err);
+	release(&p);
 	if (!ret && !options->dry_run)
 		ret = remove_empty(odb, err);
 	if (!ret)
 		progress_set(&p.progress, FANOUT_NR);
 	progress_stop(&p.progress);
-	for (uint32_t i = 0; i < odb->pack_nr; i++)
-		if (p.times[i].is_open)
-			pack_mtimes_close(&p.times[i].file);
-	free(p.times);
+	return ret;
+}
+
+int prune_packed(const struct repo *repo,
+		 const struct prune_packed_options *options, struct error *err)
+{
+	struct odb *odb;
+	int ret = odb_open_named(&odb, repo, NULL, err);
+
+	if (ret < 0)
+		return ret;
+	ret = prune_loose(odb, options, err);
 	odb_close(odb);
 	return ret;
 }

@@ -2,6 +2,7 @@
 /* Locks on directories, with flock(2). */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/file.h>
 
@@ -12,6 +13,8 @@
 #define NS_PER_MS 1000000
 /* time between two attempts, in milliseconds */
 #define STEP_MS 10
+/* number of such times for which sys_dirlock_yield() leaves the lock free */
+#define YIELD_STEPS 2
 
 int sys_dirlock_take(const char *path, int64_t timeout_ms, struct error *err)
 {
@@ -54,8 +57,23 @@ int sys_dirlock_take_for_pack(const char *path, int64_t timeout_ms,
 	return lock;
 }
 
+static bool is_held(int lock)
+{
+	return lock >= 0 && lock != SYS_DIRLOCK_NONE;
+}
+
+int sys_dirlock_yield(int lock, const char *path, int64_t timeout_ms,
+		      struct error *err)
+{
+	sys_dirlock_drop(lock);
+	/* Every process that waits tries once or more in this time. */
+	if (is_held(lock))
+		sys_sleep_ns(YIELD_STEPS * STEP_MS * NS_PER_MS);
+	return sys_dirlock_take(path, timeout_ms, err);
+}
+
 void sys_dirlock_drop(int lock)
 {
-	if (lock >= 0 && lock != SYS_DIRLOCK_NONE)
+	if (is_held(lock))
 		sys_close(lock);
 }

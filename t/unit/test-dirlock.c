@@ -24,6 +24,10 @@ static void test_holders(void **state)
 	sys_dirlock_drop(lock);
 	lock = sys_dirlock_take(t.dir, 0, NULL);
 	assert_true(lock >= 0 && lock != SYS_DIRLOCK_NONE);
+	lock = sys_dirlock_yield(lock, t.dir, 0, NULL);
+	assert_true(lock >= 0 && lock != SYS_DIRLOCK_NONE);
+	assert_int_equal(sys_dirlock_yield(SYS_DIRLOCK_NONE, t.dir, 30, NULL),
+			 ERR_DENIED);
 	sys_dirlock_drop(lock);
 	buf_printf(&path, "%s/absent", t.dir);
 	lock = sys_dirlock_take(path.data, 0, NULL);

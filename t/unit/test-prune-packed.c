@@ -3,6 +3,7 @@
  * Tests of repack/prune-packed.c, which removes loose objects that are also
  * packed: no object is lost, and no object becomes older.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,8 @@
 #include "odb/odb.h"
 #include "pack/mtimes.h"
 #include "repack/prune-packed.h"
+#include "sys/clock.h"
+#include "sys/dirlock.h"
 #include "sys/io.h"
 #include "t/unit/nomem.h"
 #include "t/unit/tmppack.h"
@@ -223,6 +226,76 @@ static void progress_by_directory(void **state)
 	tmprepo_release(&t);
 }
 
+enum { SLOW_NR = 60, SLOW_NS = 20000000 };
+
+/* Another process that removes the only pack. It waits for the lock. */
+struct remover {
+	const struct tmprepo *t;
+	pthread_t thread;
+	unsigned removed_nr; /* number of loose objects removed until now */
+};
+
+static void *remove_pack(void *ctx)
+{
+	const struct remover *r = ctx;
+	char dir[4200];
+	int lock;
+
+	snprintf(dir, sizeof(dir), "%s/pack", r->t->objects);
+	lock = sys_dirlock_take(dir, SLOW_NR * SLOW_NS / 1000000 / 2, NULL);
+	if (lock >= 0)
+		tmprepo_remove(r->t, "objects/pack/pack-1.idx");
+	sys_dirlock_drop(lock);
+	return NULL;
+}
+
+/* Starts the other process with the first object. Makes each removal slow. */
+static void remove_slowly(void *ctx, const char *path)
+{
+	struct remover *r = ctx;
+	char idx[4200];
+
+	snprintf(idx, sizeof(idx), "%s/pack/pack-1.idx", r->t->objects);
+	assert_true(sys_exists(idx));
+	if (!r->removed_nr++)
+		assert_int_equal(
+			pthread_create(&r->thread, NULL, remove_pack, r), 0);
+	sys_sleep_ns(SLOW_NS);
+}
+
+/*
+ * Many loose objects are removed. Another process that waits for the lock of
+ * the pack directory gets the lock meanwhile, and removes the pack. No loose
+ * object is removed afterwards.
+ */
+static void lock_is_shared(void **state)
+{
+	struct tmppack_object packed[SLOW_NR];
+	char texts[SLOW_NR][16];
+	struct remover r = {.removed_nr = 0};
+	const struct prune_packed_options options = {
+		.removing = remove_slowly,
+		.ctx = &r,
+	};
+	struct tmprepo t;
+	struct oid oid;
+
+	tmprepo_init(&t, HASH_SHA1);
+	r.t = &t;
+	for (unsigned i = 0; i < SLOW_NR; i++) {
+		snprintf(texts[i], sizeof(texts[i]), "%u\n", i);
+		packed[i] = (struct tmppack_object){.type = OBJ_BLOB,
+						    .text = texts[i]};
+		tmppack_loose(&t, "objects", &oid, OBJ_BLOB, texts[i],
+			      strlen(texts[i]));
+	}
+	tmppack_write(&t, "objects", "pack-1", packed, SLOW_NR, false);
+	assert_int_equal(prune_packed(&t.repo, &options, NULL), 0);
+	assert_true(r.removed_nr > 0 && r.removed_nr < SLOW_NR);
+	assert_int_equal(pthread_join(r.thread, NULL), 0);
+	tmprepo_release(&t);
+}
+
 static void no_memory(void **state)
 {
 	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
@@ -241,6 +314,7 @@ int main(void)
 		cmocka_unit_test(times),
 		cmocka_unit_test(times_of_packs),
 		cmocka_unit_test(progress_by_directory),
+		cmocka_unit_test(lock_is_shared),
 		cmocka_unit_test(no_memory),
 	};
 
