@@ -18,6 +18,11 @@ static void show(void *ctx, const char *path)
 	printf("rm -f %s%s\n", prefix, path);
 }
 
+static void warn(void *ctx, const char *message)
+{
+	builtin_warn("%s", message);
+}
+
 static int run(const struct repo *repo, bool dry_run, bool quiet)
 {
 	struct error err = ERROR_INIT;
@@ -25,6 +30,7 @@ static int run(const struct repo *repo, bool dry_run, bool quiet)
 	struct shown_path shown;
 	const struct prune_packed_options options = {
 		.removing = dry_run ? show : NULL,
+		.warn = warn,
 		.ctx = &shown,
 		.dry_run = dry_run,
 		.progress = output_progress(&out, quiet ? PROGRESS_OFF

@@ -185,6 +185,11 @@ static int resolve_heads(struct oid **heads, struct builtin_env *env,
 	return ret;
 }
 
+static void warn(void *ctx, const char *message)
+{
+	builtin_warn("%s", message);
+}
+
 static int run(const struct args *a, const struct repo *repo,
 	       const struct oid *heads, size_t head_nr)
 {
@@ -196,7 +201,7 @@ static int run(const struct args *a, const struct repo *repo,
 		.heads = heads,
 		.head_nr = head_nr,
 		.expiry = a->expiry,
-		.hooks = {.strange = show_strange, .ctx = &shown},
+		.hooks = {.strange = show_strange, .warn = warn, .ctx = &shown},
 	};
 	int ret;
 

@@ -17,6 +17,8 @@ enum {
 	NS_PER_S = 1000000000,
 	/* Other processes may take the lock after each such time. */
 	TURN_NS = 100000000,
+	/* a positive result of prune_one(): another process keeps the lock */
+	IS_LOCKED = 1,
 };
 
 /* The times of one pack and of its objects. */
@@ -59,7 +61,8 @@ struct prune {
 	 * begun.
 	 */
 	uint64_t turn;
-	uint64_t turn_ns; /* the time when the turn began (sys_clock_ns()) */
+	uint64_t turn_ns;  /* the time when the turn began (sys_clock_ns()) */
+	struct error held; /* says who has the lock; set with IS_LOCKED */
 	struct error *err;
 };
 
@@ -154,7 +157,7 @@ static bool is_redundant(struct prune *p, const struct oid *oid,
 
 /*
  * Begins the first turn, or the next one if this turn has lasted for TURN_NS. A
- * dry run takes no lock. Returns 0, or ERR_DENIED if another process keeps the
+ * dry run takes no lock. Returns 0, or IS_LOCKED if another process keeps the
  * lock.
  */
 static int take_turn(struct prune *p)
@@ -163,10 +166,10 @@ static int take_turn(struct prune *p)
 		return 0;
 	if (!p->options->dry_run)
 		p->lock = sys_dirlock_yield(p->lock, p->pack_dir.data,
-					    SYS_DIRLOCK_PACKS_MS, p->err);
+					    PRUNE_PACKED_LOCK_MS, &p->held);
 	p->turn++;
 	p->turn_ns = sys_clock_ns();
-	return p->lock < 0 ? p->lock : 0;
+	return p->lock < 0 ? IS_LOCKED : 0;
 }
 
 static int prune_one(void *ctx, const struct oid *oid, const char *path)
@@ -174,7 +177,7 @@ static int prune_one(void *ctx, const struct oid *oid, const char *path)
 	struct prune *p = ctx;
 	int ret = take_turn(p);
 
-	if (ret < 0)
+	if (ret)
 		return ret;
 	if (oid->bytes[0] != p->first) {
 		p->first = oid->bytes[0];
@@ -219,7 +222,20 @@ static void release(struct prune *p)
 	buf_release(&p->pack_dir);
 }
 
-/* Returns 0, ERR_DENIED as take_turn() does, or another negative error code. */
+/* Tell the caller that not all redundant loose objects were removed. */
+static void warn_locked(const struct prune *p)
+{
+	struct error line = ERROR_INIT;
+
+	if (!p->options->warn)
+		return;
+	error_set(&line, ERR_DENIED,
+		  "loose objects that are also in packs are left: %s",
+		  p->held.msg);
+	p->options->warn(p->options->ctx, line.msg);
+}
+
+/* Returns 0 or a negative error code. */
 static int prune_loose(const struct odb *odb,
 		       const struct prune_packed_options *options,
 		       struct error *err)
@@ -230,6 +246,7 @@ static int prune_loose(const struct odb *odb,
 			  .first = FANOUT_NR,
 			  .pack_dir = BUF_INIT,
 			  .lock = SYS_DIRLOCK_NONE,
+			  .held = ERROR_INIT,
 			  .err = err};
 	int ret = 0;
 
@@ -245,7 +262,9 @@ static int prune_loose(const struct odb *odb,
 	if (!ret)
 		progress_set(&p.progress, FANOUT_NR);
 	progress_stop(&p.progress);
-	return ret;
+	if (ret == IS_LOCKED)
+		warn_locked(&p);
+	return ret < 0 ? ret : 0;
 }
 
 int prune_packed(const struct repo *repo,

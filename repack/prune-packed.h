@@ -12,13 +12,21 @@
 #include "repo/repo.h"
 #include "sys/progress.h"
 
+/* Milliseconds for which prune_packed() waits for the lock of the packs. */
+#define PRUNE_PACKED_LOCK_MS 1000
+
 struct prune_packed_options {
 	/*
 	 * Called with the path of each file before it is removed. NULL: no
 	 * calls.
 	 */
 	void (*removing)(void *ctx, const char *path);
-	void *ctx;
+	/*
+	 * Called with a message of one line if loose objects are left because
+	 * another process has the lock of the packs. NULL: no call.
+	 */
+	void (*warn)(void *ctx, const char *message);
+	void *ctx; /* argument of the callbacks */
 	/* Dry run: call `removing`, but remove no file. */
 	bool dry_run;
 	/* progress, counted in directories; NULL: none */
@@ -36,6 +44,12 @@ struct prune_packed_options {
  * - If an ordinary pack has the object, but is older than the loose file, the
  *   modification time of the pack is set to now. If this fails, the loose copy
  *   stays.
+ *
+ * The function holds the lock of the pack directory (sys/dirlock.h). About ten
+ * times in each second, it leaves the lock to other processes for a moment. If
+ * another process then keeps the lock for PRUNE_PACKED_LOCK_MS, the function
+ * calls options->warn, leaves the other loose objects where they are, and
+ * returns 0: the next call can remove them, and they do no harm until then.
  *
  * Returns 0 or a negative error code.
  */

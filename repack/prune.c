@@ -316,6 +316,7 @@ static int prune(struct run *r, struct error *err)
 	const struct prune_options *o = r->options;
 	const struct prune_packed_options packed = {
 		.removing = o->hooks.packed,
+		.warn = o->hooks.warn,
 		.ctx = o->hooks.ctx,
 		.dry_run = o->dry_run,
 		.progress = o->packed_progress,

@@ -26,8 +26,8 @@
 #include "sys/progress.h"
 
 /*
- * The callbacks of a prune. Each is called before the removal that it reports,
- * and each may be NULL.
+ * The callbacks of a prune. Each that reports a removal is called before it.
+ * Each may be NULL.
  */
 struct prune_hooks {
 	/*
@@ -42,6 +42,11 @@ struct prune_hooks {
 	void (*strange)(void *ctx, const char *path);
 	/* A loose object is removed because a pack has it. */
 	void (*packed)(void *ctx, const char *path);
+	/*
+	 * Called with a message of one line if something that may be removed is
+	 * left (prune_packed_options.warn).
+	 */
+	void (*warn)(void *ctx, const char *message);
 	/*
 	 * A commit would be removed from the shallow file. Called only with
 	 * dry_run.

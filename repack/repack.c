@@ -589,8 +589,9 @@ static void warn_held(void *ctx, const char *message)
 
 static int remove_redundant(struct run *r, struct error *err)
 {
-	const struct prune_packed_options loose = {.dry_run = false};
 	const struct repack_options *o = r->options;
+	const struct prune_packed_options loose = {.warn = o->warn,
+						   .ctx = o->ctx};
 	const struct old_packs_guard guard = {
 		.odb = r->odb,
 		.relies_on = relies_on,

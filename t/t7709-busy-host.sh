@@ -537,16 +537,16 @@ test_expect_success 'multi-pack-index expire: objects of removed packs get no ol
 '
 
 # locked <shell command> <command>...: run <command> while another process removes packs
-# of r.git. The other process takes the lock, and runs the shell command two seconds
-# later, which removes the packs.
+# of r.git. The other process takes the lock, and runs the shell command two seconds (or
+# $held_s seconds) later, which removes the packs.
 locked () {
-	python3 - "$@" <<-\EOF
+	python3 - "${held_s:-2}" "$@" <<-\EOF
 	import fcntl, os, subprocess, sys, time
 	lock = os.open("r.git/objects/pack", os.O_RDONLY)
 	fcntl.flock(lock, fcntl.LOCK_EX)
-	command = subprocess.Popen(sys.argv[2:])
-	time.sleep(2)
-	subprocess.run(sys.argv[1], shell=True, check=True)
+	command = subprocess.Popen(sys.argv[3:])
+	time.sleep(float(sys.argv[1]))
+	subprocess.run(sys.argv[2], shell=True, check=True)
 	os.close(lock)
 	sys.exit(command.wait())
 	EOF
@@ -587,10 +587,21 @@ with_unreachable () {
 }
 
 test_expect_success 'prune-packed: a pack is removed meanwhile' '
-	with_unreachable && locked "rm $pack.*" git -C r.git prune-packed &&
+	with_unreachable &&
+	held_s=0.5 locked "rm $pack.*" git -C r.git prune-packed &&
 	stock -C r.git cat-file -e $lost && with_unreachable &&
 	git -C r.git prune-packed && ! test -e $loose
 '
+
+for command in prune-packed "prune --expire=now" "repack -dq"
+do
+	test_expect_success "$command: another process keeps the lock of the packs" '
+		with_unreachable && stock -C r.git update-ref refs/tags/lost $lost &&
+		held_s=4 locked ":" git -C r.git $command 2>err &&
+		grep "^warning: .*another process has locked .*objects/pack" err &&
+		test -e $loose && git -C r.git prune-packed && ! test -e $loose
+	'
+done
 
 for options in "-A" "--cruft"
 do

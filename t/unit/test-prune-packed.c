@@ -296,6 +296,53 @@ static void lock_is_shared(void **state)
 	tmprepo_release(&t);
 }
 
+static void count_warning(void *ctx, const char *message)
+{
+	assert_non_null(strstr(message, "another process has locked '"));
+	++*(unsigned *)ctx;
+}
+
+/*
+ * Another process keeps the lock of the pack directory. The loose object stays,
+ * and there is a warning. A dry run needs no lock.
+ */
+static void lock_is_kept(void **state)
+{
+	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
+	unsigned warned = 0;
+	struct prune_packed_options options = {
+		.warn = count_warning,
+		.ctx = &warned,
+		.dry_run = true,
+	};
+	char path[4200];
+	struct tmprepo t;
+	uint64_t began;
+	int lock;
+
+	tmprepo_init(&t, HASH_SHA1);
+	tmppack_write(&t, "objects", "pack-1", packed, 1, false);
+	write_loose(&t);
+	snprintf(path, sizeof(path), "%s/pack", t.objects);
+	lock = sys_dirlock_take(path, 0, NULL);
+	assert_true(lock >= 0 && lock != SYS_DIRLOCK_NONE);
+	assert_int_equal(prune_packed(&t.repo, &options, NULL), 0);
+	assert_int_equal(warned, 0);
+	options.dry_run = false;
+	began = sys_clock_ns();
+	assert_int_equal(prune_packed(&t.repo, &options, NULL), 0);
+	assert_true(sys_clock_ns() - began >=
+		    PRUNE_PACKED_LOCK_MS * UINT64_C(1000000));
+	assert_int_equal(warned, 1);
+	snprintf(path, sizeof(path), "%s/56", t.objects);
+	assert_true(sys_exists(path));
+	sys_dirlock_drop(lock);
+	assert_int_equal(prune_packed(&t.repo, &options, NULL), 0);
+	assert_int_equal(warned, 1);
+	is_done(&t);
+	tmprepo_release(&t);
+}
+
 static void no_memory(void **state)
 {
 	struct tmppack_object packed[] = {{.type = OBJ_BLOB, .text = "one\n"}};
@@ -315,6 +362,7 @@ int main(void)
 		cmocka_unit_test(times_of_packs),
 		cmocka_unit_test(progress_by_directory),
 		cmocka_unit_test(lock_is_shared),
+		cmocka_unit_test(lock_is_kept),
 		cmocka_unit_test(no_memory),
 	};
 
