@@ -103,7 +103,13 @@ static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 	       freshen_pack(&t->freshness, pack, mtime_ns);
 }
 
-/* Returns whether pack `nr` was not removed. Looks once in each turn. */
+/*
+ * Returns whether pack `nr` was not removed. Looks for the pack once in each
+ * turn. During the turn, no process that takes the lock removes a pack of
+ * `pack_dir`. A pack of an alternate can be removed, because only `pack_dir` is
+ * locked. The owner of the alternate must keep the objects that other
+ * repositories borrow, in this pack or in another one.
+ */
 static bool is_there(struct prune *p, uint32_t nr)
 {
 	struct pack_times *t = &p->times[nr];
