@@ -52,8 +52,10 @@ int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err);
  * Checks that the loose objects still exist on which the removal of old packs
  * relies. A `git prune-packed` removes a loose object while an old pack also
  * has the object. So call this function under the lock of the pack directory
- * (sys/dirlock.h), right before the packs are removed. Returns 0; ERR_MISSING
- * if a loose object is gone; or ERR_NOMEM.
+ * (sys/dirlock.h), right before the packs are removed. Other processes wait
+ * meanwhile, so the directories of loose objects are listed if there are many
+ * objects to check. Returns 0; ERR_MISSING if a loose object is gone; or
+ * another negative error code.
  */
 int loosen_check(const struct unreachable *u, struct error *err);
 

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "repack/loosen.h"
@@ -140,10 +141,62 @@ static void no_memory(void **state)
 	oldrepo_release(&l.o);
 }
 
+/*
+ * Checks all loose objects, and then with one of them missing. Does this for
+ * every 8th object that is relied on. Returns the number of these objects.
+ */
+static size_t check_missing(struct loosening *l)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < l->u.nr; i++) {
+		struct buf path = BUF_INIT, away = BUF_INIT;
+		struct oid oid;
+
+		if (!loosen_relies(&l->u.items[i]) || nr++ % 8)
+			continue;
+		objspace_oid(&oid, &l->u.walk->space, l->u.items[i].obj_pos);
+		assert_int_equal(odb_loose_path(&path, l->o.odb,
+						l->o.odb->dirs[0], &oid),
+				 0);
+		assert_int_equal(buf_printf(&away, "%s.away", path.data), 0);
+		assert_int_equal(loosen_check(&l->u, NULL), 0);
+		assert_int_equal(rename(path.data, away.data), 0);
+		assert_int_equal(loosen_check(&l->u, NULL), ERR_MISSING);
+		assert_int_equal(rename(away.data, path.data), 0);
+		buf_release(&path);
+		buf_release(&away);
+	}
+	return nr;
+}
+
+/*
+ * After the objects were written as loose objects, the check succeeds. It fails
+ * if one of these loose objects is removed. This is so for many objects, whose
+ * directories are listed, and for a few.
+ */
+static void checked(void **state)
+{
+	uint64_t seed = random_seed();
+	struct loosening l;
+
+	oldrepo_init(&l.o, &seed, OLD_PACK);
+	oldrepo_collect(&l.o, &l.u, true);
+	assert_int_equal(unreachable_keep(&l.u, 0, NULL), 0);
+	assert_int_equal(loosen(&l, NULL), 0);
+	assert_true(check_missing(&l) > 20);
+	for (size_t i = 20; i < l.u.nr; i++)
+		l.u.items[i].is_kept = false;
+	assert_int_equal(check_missing(&l), 20);
+	unreachable_release(&l.u);
+	oldrepo_release(&l.o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loosened),
+		cmocka_unit_test(checked),
 		cmocka_unit_test(no_memory),
 	};
 
