@@ -78,7 +78,9 @@ static int add_listed(void *ctx, const struct oid *oid, const char *path)
 	return ret < 0 ? ret : 0;
 }
 
-/* Returns the number of items for which loosen_relies() is true, up to `max`.
+/*
+ * Returns the number of items for which loosen_relies() is true, but at most
+ * `max`.
  */
 static size_t count_relied(const struct unreachable *u, size_t max)
 {
