@@ -256,7 +256,8 @@ test_expect_success 'a hook that a signal kills' '
 		refused "pre-receive hook declined" &&
 	echo "exit 137" | hook ours.git pre-receive &&
 	refused "pre-receive hook declined" </dev/null &&
-	echo "kill -INT \$\$" | hook ours.git pre-receive &&
+	echo "exec env --default-signal=INT sh -c ${SQ}kill -INT \$\$${SQ}" |
+		hook ours.git pre-receive &&
 	refused "pre-receive hook declined" </dev/null
 '
 
