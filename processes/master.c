@@ -418,7 +418,7 @@ static void retire_older(struct master *m)
 			retire_one(m, &m->processes[i]);
 }
 
-/* Returns whether a process with older options serves. */
+/* Returns whether a process with older options was not told to end. */
 static bool has_older(const struct master *m)
 {
 	for (size_t i = 0; i < m->process_nr; i++)

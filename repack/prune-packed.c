@@ -62,7 +62,7 @@ struct prune {
 	 */
 	uint64_t turn;
 	uint64_t turn_ns;  /* the time when the turn began (sys_clock_ns()) */
-	struct error held; /* says who has the lock; set with IS_LOCKED */
+	struct error held; /* why the lock is not held; set with IS_LOCKED */
 	struct error *err;
 };
 
