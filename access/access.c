@@ -300,8 +300,8 @@ static int talk(struct access_answer *out, struct access_helper *h,
 		len = read_line(h, line, &patience, err);
 	ret = len < 0 ? (int)len : access_parse(out, line, (size_t)len, err);
 	/*
-	 * Kill the helper. Otherwise its late answer would be taken for the
-	 * answer to another question.
+	 * If there is no valid answer, kill the helper. Otherwise a late answer
+	 * would be taken for the answer to another question.
 	 */
 	if (ret < 0)
 		stop(h);

@@ -45,7 +45,7 @@ struct htpasswd {
 	struct table table;
 	struct sys_witness witness;
 	/*
-	 * The file could not be read, and this was reported. `code` and
+	 * true: the file could not be read, and this was reported. `code` and
 	 * `sys_errno` are those of the error.
 	 */
 	bool is_unread;

@@ -63,8 +63,8 @@ uint32_t bloom_murmur3(uint32_t seed, const char *bytes, size_t len,
 		       uint32_t version);
 
 /*
- * The two murmur3 hashes of a path. All bits of the path are computed from
- * them.
+ * The two murmur3 hashes of a path. All bits that the path sets in a filter are
+ * computed from the two hashes.
  */
 struct bloom_key {
 	uint32_t h0, h1;

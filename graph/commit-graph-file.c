@@ -23,8 +23,8 @@ struct layout {
 	struct progress meter;
 	uint64_t edge_nr;
 	/*
-	 * number of commits that need an entry in GDO2, because corrected date
-	 * minus date is too large for GDA2
+	 * number of commits that need an entry in GDO2, because the difference
+	 * of corrected date and date is too large for GDA2
 	 */
 	uint64_t overflow_nr;
 	uint64_t filters_len; /* in bytes */

@@ -110,8 +110,8 @@ int commit_graph_layer_open(struct commit_graph_layer *layer, const char *path,
 /*
  * Parses the bytes of a file, which are borrowed until release. Checks that the
  * required chunks exist, that all chunks have the right sizes, and that the
- * fanout ascends. Does not check the order of ids and the checksum, because
- * these checks take time in proportion to the number of commits. Edges are
+ * fanout ascends. Checks neither the checksum nor the order of the ids, because
+ * these two checks take time in proportion to the number of commits. Edges are
  * checked when they are followed. Returns 0, ERR_CORRUPT, ERR_UNSUPPORTED or
  * ERR_NOMEM. After an error, *layer is zeroed. If stock Git has a message for
  * an error, the same message is used.
@@ -146,8 +146,8 @@ int commit_graph_layer_verify_filters(const struct commit_graph_layer *layer,
 				      struct error *err);
 
 /*
- * Verifies the checksum of an opened file, which reads the whole file. Returns
- * 0, ERR_CORRUPT or ERR_NOMEM.
+ * Verifies the checksum of an opened file. The check reads the whole file.
+ * Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int commit_graph_layer_verify(const struct commit_graph_layer *layer,
 			      struct error *err);

@@ -50,11 +50,11 @@ void commit_graph_close(struct commit_graph *graph);
 
 /*
  * Returns 1 if a commit-graph may be written in this repository, 0 if not, or a
- * negative error code. A graph may not be written if core.commitGraph is false,
- * with grafts, or in a shallow repository. With grafts or a shallow boundary,
- * commits have other parents than their objects say. Replace refs do not
- * matter: a graph contains the original commits, and is not used while there
- * are replace refs.
+ * negative error code. No graph may be written if core.commitGraph is false, if
+ * there are grafts, or if the repository is shallow. With grafts or a shallow
+ * boundary, commits have other parents than their objects say. Replace refs do
+ * not matter: a graph contains the original commits, and is not used while
+ * there are replace refs.
  */
 int commit_graph_is_writable(const struct repo *repo, struct error *err);
 

@@ -65,8 +65,8 @@ static int cmp_places(const void *a, const void *b)
 }
 
 /*
- * Sort the places by path. Of several places with one path, keep the one with
- * the smallest id.
+ * Sort the places by path. If several places have the same path, keep only the
+ * one with the smallest id.
  */
 static void places_sort(struct places *places)
 {

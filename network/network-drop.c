@@ -140,9 +140,9 @@ static void note_held(void *ctx, const char *message)
 }
 
 /*
- * Remove the listed packs. An object may have been left out of the new pack
- * because any other pack of the member has it. Returns 0 or a negative error
- * code.
+ * Remove the listed packs. The new pack may lack objects that the member's
+ * other packs have. So if one of the other packs has disappeared, no pack is
+ * removed. Returns 0 or a negative error code.
  */
 static int remove_old(struct drop *d)
 {

@@ -64,11 +64,11 @@ int network_graph_write(const struct repo *store, bool anew, struct error *err)
 }
 
 /*
- * Returns 1 if the commit-graph has a commit that is missing, 0 if not, or a
- * negative error code. A commit-graph that is ignored now because of replace
- * refs is checked too, because readers use it again when the replace refs are
- * removed. Packs that are newer than the snapshot are searched as well, because
- * the commit-graph may be younger than the snapshot.
+ * Returns 1 if the commit-graph names a commit that no longer exists, or if an
+ * entry is corrupt. Returns 0 if not, or a negative error code. A commit-graph
+ * that is ignored now because of replace refs is checked too, because readers
+ * use it again when the replace refs are removed. Packs that are newer than the
+ * snapshot are searched as well: the commit-graph may be younger than it.
  */
 static int is_stale(const struct odb *odb, struct error *err)
 {
@@ -79,7 +79,7 @@ static int is_stale(const struct odb *odb, struct error *err)
 			 : error_nomem(err);
 	uint32_t nr = ret > 0 ? commit_graph_nr(graph) : 0;
 
-	/* Do not remove a commit-graph that cannot be read. */
+	/* A commit-graph that cannot be opened stays. */
 	ret = ret == ERR_NOMEM ? ret : 0;
 	for (uint32_t i = 0; i < nr && !ret; i++) {
 		struct oid oid;

@@ -211,8 +211,9 @@ static int check_candidate(const struct network *network,
 }
 
 /*
- * Find or add the registry entry of the repository, in the state "adding", and
- * take the lock of the member. Returns 0 or a negative error code.
+ * Find the registry entry of the repository, or add one. The entry must be in
+ * the state "adding". Take the lock of the member. Returns 0 or a negative
+ * error code.
  */
 static int register_repo(uint32_t *id, struct network *network,
 			 const struct repo *repo, struct error *err)

@@ -143,9 +143,9 @@ out:
 }
 
 /*
- * Returns a value of GIT_ALTERNATE_OBJECT_DIRECTORIES that adds the store to
- * the value that the repository has. The string is malloc()ed; NULL: memory ran
- * out.
+ * Returns a value for GIT_ALTERNATE_OBJECT_DIRECTORIES: the store, and then the
+ * directories that the variable names now. The string is malloc()ed; NULL:
+ * memory ran out.
  */
 static char *alternates_with_store(const struct network *network,
 				   const struct repo *repo)

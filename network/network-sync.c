@@ -542,8 +542,8 @@ int network_sync_check(const struct repo *repo, struct error *err)
 /*
  * Opens the object database of the member, after a check that the member is not
  * shallow or partial. The caller has read the references before. If a shallow
- * push has made one of these references, its shallow boundary was written
- * earlier. So the check finds it.
+ * push has made one of these references, the push had already written its
+ * shallow boundary. So the check finds this boundary.
  */
 static int open_all(struct sync *s, const struct newpack_options *options)
 {

@@ -23,7 +23,7 @@
 struct network_sync_report {
 	/* number of objects that were written into a new pack */
 	uint32_t copied_nr;
-	/* number of objects of packs that were linked into the store */
+	/* number of objects that the store lacked and got by linking packs */
 	uint32_t linked_nr;
 	/* number of references that changed */
 	size_t ref_nr;
@@ -140,7 +140,7 @@ int network_add(uint32_t *id, struct network *network, const char *path,
 
 /*
  * Fork `source`, a repository that borrows objects from the store of the
- * network. First copies the objects that only `source` has into the store. Then
+ * network. First copies into the store the objects that only `source` has. Then
  * makes the fork with network_fork(). Returns 0 or a negative error code.
  */
 int network_fork_synced(uint32_t *id, struct network *network,

@@ -70,9 +70,9 @@ static int ceiling_len(size_t *out, const char *dir)
 }
 
 /*
- * Looks for a repository in the directory `dir`: a git directory, or a .git in
- * it. Returns 1 with *place filled, 0 if there is no repository, or a negative
- * error code.
+ * Looks for a repository at `dir`: first for a .git in the directory `dir`,
+ * then whether `dir` itself is a git directory. Returns 1 with *place filled, 0
+ * if there is no repository, or a negative error code.
  */
 static int try_dir(struct repo_place *place, const char *dir, struct error *err)
 {
@@ -245,9 +245,9 @@ int repo_enter(struct repo_place *place, const char *path, bool exact,
 
 	/*
 	 * `base` is NULL in two cases: memory ran out, or the path is "~name"
-	 * and there is no such user. If the path starts with "~", assume the
-	 * second case. The end of this function reports that there is no
-	 * repository.
+	 * and there is no such user. If the path starts with "~", NULL counts
+	 * as the second case, and the end of this function reports that there
+	 * is no repository.
 	 */
 	if (!base && *path != '~')
 		return error_nomem(err);

@@ -56,9 +56,9 @@ int repo_hooks_path(char **dir, const struct repo *repo, const char *where,
 }
 
 /*
- * Appends the path of the directory with the hooks. The path may be relative;
- * it is then relative to `where`, the directory in which the hooks run. NULL:
- * hooks run in the working directory. Returns 0 or a negative error code.
+ * Appends the path of the directory with the hooks. A relative path starts in
+ * `where`, the directory in which the hooks run. If `where` is NULL, the hooks
+ * run in the working directory. Returns 0 or a negative error code.
  */
 static int name_dir(struct buf *out, const struct repo *repo, const char *where,
 		    struct error *err)
@@ -312,8 +312,8 @@ static int take_event(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Looks up hook.<name>.<variable>. Sets *value to its last value, or to NULL if
- * it is not set. Returns 0 or ERR_NOMEM.
+ * Looks up the key hook.<name>.<variable>. Sets *value to the last value of the
+ * key, or to NULL if the key is not set. Returns 0 or ERR_NOMEM.
  */
 static int look_up(const char **value, const struct repo *repo,
 		   const struct hook_name *name, const char *variable)

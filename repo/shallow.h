@@ -61,10 +61,10 @@ int repo_shallow_stamp_take(struct repo_shallow_stamp *stamp,
  * no id is left, the file is removed. If all ids stay, the file is neither
  * locked nor written.
  *
- * `since` is the stamp of the file before the caller read the refs with which
- * `keeps` decides. If another process has replaced the file since then, nothing
- * is removed. The reason: the other process may be about to make a ref that
- * needs the ids of the new file.
+ * `keeps` decides by the refs. `since` is a stamp of the file that the caller
+ * took before it read these refs. If another process has replaced the file
+ * since then, nothing is removed. The reason: the other process may be about to
+ * make a ref that needs the ids of the new file.
  *
  * Returns 0, ERR_DENIED if another process holds the lock, or another negative
  * error code.

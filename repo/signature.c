@@ -185,10 +185,10 @@ static int verify_unknown(struct job *job, const char *program)
 
 /*
  * Verifies an SSH signature. `ssh-keygen -Y find-principals` prints the names
- * of the signers who have its key in the file `allowed`, one a line. The
- * signature is verified for one name after the other, until it is valid. If no
- * signer has the key, verify_unknown() is used. Returns 1 if the signature is
- * valid, 0 if not, or a negative error code.
+ * of the signers to whom the file `allowed` gives the signature's key, one a
+ * line. The signature is verified for one name after the other, until it is
+ * valid for a name. If no signer has the key, verify_unknown() is used. Returns
+ * 1 if the signature is valid, 0 if not, or a negative error code.
  */
 static int verify_ssh_with(struct job *job, const char *program,
 			   const char *allowed, const char *revoked)

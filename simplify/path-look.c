@@ -29,8 +29,8 @@ struct side {
 };
 
 /*
- * The entries of one name in two trees. entry.name is NULL if a tree lacks the
- * name.
+ * The entries `a` and `b` of one name in two trees. a.name or b.name is NULL if
+ * the tree lacks the name.
  */
 struct pair {
 	struct tree_entry a, b;

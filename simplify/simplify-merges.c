@@ -2,10 +2,11 @@
 /*
  * --simplify-merges: replaces each commit by its simplification, parents first.
  *
- * Parents that other parents reach are dropped. Root commits without any of the
- * paths are dropped too. But if a commit is TREESAME to some of its parents, at
- * least one of these parents stays. If a single parent is left and the commit
- * is TREESAME to this parent, the commit is replaced by the parent.
+ * Parents that other parents reach are dropped. Parents that are root commits
+ * without any of the paths are dropped too. But if a commit is TREESAME to some
+ * of its parents, at least one of these parents stays. If a single parent is
+ * left and the commit is TREESAME to this parent, the parent replaces the
+ * commit.
  */
 #include <string.h>
 

@@ -11,7 +11,7 @@
  *   simplify-show.c    which commits are shown, rewritten parents, the boundary
  *   path-look.c        whether named paths differ between two trees
  *
- * struct simplify stores the parents of each commit that remain after
+ * struct simplify stores, for each commit, the parents that remain after
  * simplification. The parents in the history do not change.
  */
 #ifndef SIMPLIFY_SIMPLIFY_PARTS_H

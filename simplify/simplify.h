@@ -73,16 +73,16 @@ struct simplify_options {
 	bool unpacked;
 	/*
 	 * Show only commits whose number of parents is in this range. Parents
-	 * that history simplification has dropped do not count. With
-	 * `first_parent`, all other parents count. max_parents UINT32_MAX: no
-	 * limit.
+	 * that history simplification has dropped do not count. Parents that
+	 * are not followed because of `first_parent` count. max_parents
+	 * UINT32_MAX: no limit.
 	 */
 	uint32_t min_parents, max_parents;
 	/*
-	 * Show only ancestors and descendants of the commits `through`
-	 * (commit_nr), and these commits. If through_haves is set, all haves
-	 * (the tips whose ancestors are excluded) are added to `through`.
-	 * Requires full_history.
+	 * Show only the commits `through` (commit_nr), their ancestors and
+	 * their descendants. If through_haves is set, all haves (the tips whose
+	 * ancestors are excluded) are added to `through`. Requires
+	 * full_history.
 	 */
 	bool ancestry_path, through_haves;
 	const uint32_t *through; /* borrowed */
@@ -137,9 +137,9 @@ struct simplify_commits {
 };
 
 /*
- * Returns parents or children of the commit that was returned last. The parents
- * of a commit are forgotten when the next commit is returned, unless
- * keep_parents or reverse is set.
+ * Return the parents or the children of `commit_nr`, the commit that was
+ * returned last. Its parents are forgotten when the next commit is returned,
+ * unless keep_parents or reverse is set.
  *
  * A parent that is not shown is replaced by its next ancestor that is shown. If
  * the parents of a commit on the way are forgotten already, that ancestor is
