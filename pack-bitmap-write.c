@@ -80,9 +80,9 @@ static void set_update(struct bitmap_build_input *input,
 }
 
 /*
- * Returns the memory limit for bitmaps, in bytes: `limit` without the memory
- * that the lists of new objects take, at least 1. If `limit` is 0 (no limit),
- * returns 0.
+ * Returns the memory limit for bitmaps, in bytes: `limit` minus the memory that
+ * the lists of new objects take. The result is at least 1. Exception: if
+ * `limit` is 0 (no limit), returns 0.
  */
 static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
 {
@@ -98,7 +98,7 @@ static size_t memory_left(uint64_t limit, const struct newobj_set *lists)
  * no budget is set. A sixteenth of the budget is kept in reserve. The reason:
  * bitmap_choose(), which gets the number of words, counts 32 bytes for each
  * bitmap of a commit in addition to the compressed words. But the file has up
- * to 34 bytes: 18 for the headers of the bitmap, and 16 for its row in the
+ * to 34 such bytes: 18 for the headers of the bitmap, and 16 for its row in the
  * lookup table.
  */
 static size_t budget_words(const struct pack_bitmap_write *request,

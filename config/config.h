@@ -58,7 +58,7 @@ struct config_sources {
 	const char *git_dir;
 	/* directory that contains the repository's file "config" */
 	const char *common_dir;
-	/* true: do not load the repository's own files */
+	/* true: the repository's own files are not loaded */
 	bool protected_only;
 	/*
 	 * Called with the path of each file, existing or missing, before the
@@ -147,10 +147,10 @@ const struct config_entry *config_find(const struct config *config,
 const char *config_string(const struct config *config, const char *key);
 
 /*
- * Read a typed value. Return 1 with *out set, 0 with *out unchanged if the key
- * is not set, or ERR_INVALID with stock Git's message ("bad numeric config
- * value '..' for '..': invalid unit", "bad boolean config value ..."). Integers
- * may end in k, m or g (powers of 1024).
+ * These functions read a typed value. They return 1 with *out set, 0 with *out
+ * unchanged if the key is not set, or ERR_INVALID with stock Git's message
+ * ("bad numeric config value '..' for '..': invalid unit", "bad boolean config
+ * value ..."). Integers may end in k, m or g (powers of 1024).
  */
 int config_bool(const struct config *config, const char *key, bool *out,
 		struct error *err);

@@ -97,7 +97,7 @@ static bool take_trailer(struct http1_body *b, char c)
 	return take_text(b, c, HTTP1_BODY_LAST_LF);
 }
 
-/* Take one byte of framing. Returns whether the byte is valid there. */
+/* Takes one byte of framing. Returns whether the byte is valid there. */
 static bool take_byte(struct http1_body *b, char c)
 {
 	switch (b->state) {

@@ -79,11 +79,11 @@ struct http1_piece {
 	size_t off, len;
 };
 
-/* Prepare to read the body of a request with this head. */
+/* Prepares to read the body of a request with this head. */
 void http1_body_init(struct http1_body *body, const struct http1_head *head);
 
 /*
- * Take bytes from the input: first the bytes of the framing, then bytes of one
+ * Takes bytes from the input: first the bytes of the framing, then bytes of one
  * chunk. The caller removes piece->off + piece->len bytes from the input before
  * the next call. Bytes behind the body are not taken.
  *
@@ -100,7 +100,7 @@ int http1_body_next(struct http1_body *body, const char *bytes, size_t len,
 #define HTTP1_CHUNK_HEAD_MAX 20
 
 /*
- * Write the bytes that precede the data of a chunk with `len` bytes of data.
+ * Writes the bytes that precede the data of a chunk with `len` bytes of data.
  * If `is_first` is false, the bytes also end the data of the chunk before. A
  * `len` of 0 ends the whole body; nothing follows. `out` has room for
  * HTTP1_CHUNK_HEAD_MAX bytes. Returns the number of bytes written.

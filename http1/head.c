@@ -132,7 +132,7 @@ static bool is_path(const char *bytes, size_t off, size_t end)
 	return true;
 }
 
-/* Split the target into path and query. */
+/* Splits the target into path and query. */
 static int parse_target(struct http1_head *head, const char *bytes)
 {
 	size_t off = head->target.off, end = off + head->target.len;
@@ -150,7 +150,7 @@ static int parse_target(struct http1_head *head, const char *bytes)
 	return 0;
 }
 
-/* Parse "HTTP/1.1" at [off, end). */
+/* Parses "HTTP/1.1" at [off, end). */
 static int parse_version(struct http1_head *head, const char *bytes, size_t off,
 			 size_t end)
 {
@@ -224,8 +224,8 @@ static int parse_field(struct http1_head *head,
 }
 
 /*
- * Set *out to the field with this name, or to NULL if there is none. Returns 0,
- * or ERR_PEER if there are several such fields.
+ * Sets *out to the field with this name, or to NULL if there is none. Returns
+ * 0, or ERR_PEER if there are several such fields.
  */
 static int find_single(struct http1_head *head, const char *bytes,
 		       const char *name, const struct http1_field **out)
@@ -256,7 +256,7 @@ static int check_host(struct http1_head *head, const char *bytes)
 		       : refuse(head, 400);
 }
 
-/* Parse the decimal digits of Content-Length. */
+/* Parses the decimal digits of Content-Length. */
 static int parse_length(struct http1_head *head, const char *bytes,
 			struct http1_part value)
 {
@@ -379,7 +379,7 @@ void http1_head_init(struct http1_head *head)
 }
 
 /*
- * Parse the line [off, end), without CR LF. Returns 0, 1 if the line is the
+ * Parses the line [off, end), without CR LF. Returns 0, 1 if the line is the
  * last one of the head, or ERR_PEER.
  */
 static int parse_line(struct http1_head *head,
@@ -396,8 +396,8 @@ static int parse_line(struct http1_head *head,
 }
 
 /*
- * The line at head->len has no end yet, or the end is beyond the limit of the
- * head. Refuse the line if a limit is exceeded, or if the request line cannot
+ * The line at head->len has no end yet, or its end is beyond the limit of the
+ * head. Refuses the line if a limit is exceeded, or if the request line cannot
  * become valid.
  */
 static int check_unfinished(struct http1_head *head,

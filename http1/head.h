@@ -100,11 +100,11 @@ struct http1_head {
 	bool expects_continue;
 };
 
-/* Prepare *head for the first call of http1_head_parse(). */
+/* Prepares *head for the first call of http1_head_parse(). */
 void http1_head_init(struct http1_head *head);
 
 /*
- * Parse the head at `bytes`. `len` is the number of all bytes that have
+ * Parses the head at `bytes`. `len` is the number of all bytes that have
  * arrived, including those of earlier calls with this *head. The bytes may move
  * in memory between two calls. Bytes behind the head are not looked at. All
  * calls together take linear time.
@@ -124,7 +124,7 @@ const struct http1_field *http1_head_field(const struct http1_head *head,
 					   const char *bytes, const char *name);
 
 /*
- * Append the path to *out, with "%41" decoded to "A". The path of a valid head
+ * Appends the path to *out, with "%41" decoded to "A". The path of a valid head
  * begins with '/', and has no encoded slash, NUL or other control byte. Dot
  * segments and double slashes are not removed. Returns 0 or ERR_NOMEM.
  */
@@ -132,7 +132,7 @@ int http1_head_path(struct buf *out, const struct http1_head *head,
 		    const char *bytes);
 
 /*
- * Check the result of the parser by another algorithm, for tests and fuzzing.
+ * Checks the result of the parser by another algorithm, for tests and fuzzing.
  * *head must be the complete, valid head that was parsed from `bytes`. Returns
  * whether both algorithms find the same in `bytes`: the parts of the first
  * line, the fields and the framing.

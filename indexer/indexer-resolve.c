@@ -308,8 +308,8 @@ static uint32_t take_list(struct indexer_ref *ref)
 }
 
 /*
- * Gives entry `nr`, whose id has just been computed, its children: the
- * REF_DELTAs that name this id as their base.
+ * The id of entry `nr` has just been computed. Gives the entry its children:
+ * the REF_DELTAs that name this id as their base.
  */
 static void adopt_children(struct pack_indexer *ix, uint32_t nr)
 {
@@ -421,9 +421,9 @@ static int resolve_root(void *ctx, unsigned thread_nr, size_t task_nr,
 }
 
 /*
- * Gets a delta base from the callback hooks.base. Returns 1 with malloc()ed
- * *data, whose id is verified, 0 if there is no such object, or a negative
- * error code.
+ * Gets a delta base from the callback hooks.base, and verifies its id. Returns
+ * 1 with malloc()ed *data, 0 if there is no such object, or a negative error
+ * code.
  */
 static int get_base(struct resolver *r, struct worker *w,
 		    const struct oid *base, void **data, size_t *len,

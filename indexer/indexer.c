@@ -353,7 +353,10 @@ static int place_parts(struct parts *parts, struct pack_indexer *ix,
 	return ret < 0 ? ret : kept;
 }
 
-/* Returns a value for sys_dirlock_drop(), or a negative error code. */
+/*
+ * Takes the lock of the pack directory, if a received pack is put there.
+ * Returns a value for sys_dirlock_drop(), or a negative error code.
+ */
 static int lock_dir(const struct pack_indexer_files *files, struct error *err)
 {
 	if (!files->pack || files->is_passing)

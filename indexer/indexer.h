@@ -48,7 +48,7 @@
 struct pack_source {
 	ssize_t (*read)(void *ctx, void *bytes, size_t len, struct error *err);
 	void *ctx;
-	/* true: read on after the trailer, and treat more bytes as an error */
+	/* true: reads on after the trailer; further bytes are an error */
 	bool must_end;
 	/*
 	 * Receives bytes that came with the last read and are not part of the
@@ -61,9 +61,9 @@ struct pack_source {
 /*
  * Callbacks that answer queries about the repository. Each may be NULL. Any
  * thread of the indexer may call them. Several threads may call them at the
- * same time, with one exception: a call of `base` begins only after the call of
- * `base` before it has returned. `thread_nr` < threads is the number of the
- * calling thread, so that each thread can have its own reader.
+ * same time, with one exception: a call of `base` begins only when no other
+ * call of `base` is running. `thread_nr` < threads is the number of the calling
+ * thread, so that each thread can have its own reader.
  */
 struct pack_indexer_hooks {
 	/*

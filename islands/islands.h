@@ -20,7 +20,7 @@
  * the rest. Each layer together with the layers before it is an island. So a
  * clone with full history, of HEAD's branch only or of all branches and tags,
  * gets a whole island. The rest is mostly what other references reach, for
- * instance pull requests. These are seldom cloned and often many.
+ * instance pull requests. There are often many, and they are seldom cloned.
  */
 #ifndef ISLANDS_ISLANDS_H
 #define ISLANDS_ISLANDS_H
@@ -163,7 +163,7 @@ struct islands {
 	 */
 	uint32_t core;
 	/*
-	 * set by the caller of islands_mark_refs(): leave out references that
+	 * set by the caller of islands_mark_refs(): leaves out references that
 	 * cannot be read or whose objects are missing
 	 */
 	bool skips_broken;

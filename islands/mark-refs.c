@@ -318,8 +318,8 @@ static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 }
 
 /*
- * Gives each head commit its own island. Later, mark_commits() gives these
- * islands to the ancestors, too. Returns 0 or ERR_NOMEM.
+ * Gives each head commit the island of its history. Later, mark_commits() gives
+ * these islands to the ancestors, too. Returns 0 or ERR_NOMEM.
  */
 static int mark_heads(struct marking *p)
 {

@@ -3,9 +3,10 @@
  * The references of a member, and their copies in the store.
  *
  * refs/<x> of member <id> is refs/virtual/<id>/<x> in the store. A detached
- * HEAD is refs/virtual/<id>/HEAD. Symbolic references are stored with their
- * values. Because of these copies, no object that a member borrows is pruned in
- * the store. The copies also decide to which islands an object belongs.
+ * HEAD is refs/virtual/<id>/HEAD. The copy of a symbolic reference has the id
+ * to which it leads. Because of these copies, no object that a member borrows
+ * is pruned in the store. The copies also decide to which islands an object
+ * belongs.
  */
 #ifndef ISLANDS_NETWORK_REFS_H
 #define ISLANDS_NETWORK_REFS_H

@@ -28,8 +28,8 @@
  */
 #define SLOWEST_SPEED 16384
 /*
- * A request that the server may take long to answer gets a time limit that is
- * this many times longer.
+ * If the server may take long to answer a request, the time limit of the
+ * request is limits->stall_ms times this number.
  */
 #define SLOW_FACTOR 20
 

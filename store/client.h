@@ -32,8 +32,8 @@ struct client_request {
 	const void *body;
 	size_t body_len;
 	/*
-	 * true: the request must not be sent a second time on a new connection,
-	 * as libcurl does if the server has closed the first one
+	 * true: libcurl must not send the request a second time over a new
+	 * connection if the server has closed the first connection
 	 */
 	bool once;
 	/* true: the server may work for a long time before it answers */

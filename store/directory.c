@@ -429,7 +429,7 @@ out:
 struct names {
 	const struct filestore *store;
 	const char *prefix; /* borrowed */
-	/* borrowed: names up to this one are left out; NULL: none */
+	/* borrowed: names up to this one are left out; NULL: all stay */
 	const char *after;
 	struct strlist found; /* owned */
 	/* name of the directory that is read, with its slash */
@@ -450,8 +450,8 @@ static int append_name(struct names *n, const char *text)
 }
 
 /*
- * Returns whether earlier pages have listed all files of an entry: the file
- * `name` and all files of a directory `name` have names up to `after`.
+ * Returns whether earlier pages have listed the file `name`, or all files below
+ * the directory `name`. `after` is the last name that they have listed.
  */
 static bool is_listed(const char *name, const char *after)
 {
@@ -469,8 +469,8 @@ static bool is_listed(const char *name, const char *after)
 /*
  * Handles one entry of the directory n->dir: reads a directory, or notes a file
  * whose name starts with the prefix. Entries that earlier pages have listed are
- * skipped without a look-up. So in a large directory, a page does not look up
- * all entries.
+ * skipped without a look-up. So in a large directory, listing one page does not
+ * look up all entries.
  */
 static int add_entry(void *ctx, const char *entry)
 {

@@ -75,7 +75,7 @@ void filestore_watch(struct filestore *store,
 }
 
 /*
- * Returns the current time in nanoseconds, as the start of a request, or 0 if
+ * Returns the start time of a request that begins now, in nanoseconds, or 0 if
  * nobody watches the requests.
  */
 static uint64_t begin(const struct filestore *store)

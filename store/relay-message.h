@@ -52,8 +52,8 @@ bool relay_message_take(struct cursor *c, const char **text, size_t *len,
 bool relay_message_take_word(struct cursor *c, char *out, size_t max);
 
 /*
- * Appends the result of answering a question, and the message of *why, which
- * may be NULL. Returns 0 or ERR_NOMEM.
+ * Appends the result of answering a question, and the message of *why.
+ * `why` may be NULL. Returns 0 or ERR_NOMEM.
  */
 int relay_message_add_result(struct buf *message, int result,
 			     const struct error *why);

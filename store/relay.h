@@ -44,7 +44,7 @@ enum relay_question {
 
 /* ---- for the processes */
 
-/* Connections to a relay. Threads may share it. */
+/* Connections to a relay. Threads may share this struct. */
 struct relay;
 
 /*

@@ -3,8 +3,8 @@
  * A store in a bucket of an S3-compatible service.
  *
  * The service must have conditional puts (If-None-Match: * and If-Match) and be
- * strongly consistent; store/probe.h finds out. The bucket is part of the path,
- * not of the host's name. Requests are signed (store/sigv4.h), and the
+ * strongly consistent; store/probe.h checks this. The bucket is part of the
+ * path, not of the host's name. Requests are signed (store/sigv4.h), and the
  * signature covers the SHA-256 of the body. A large file is uploaded in parts,
  * which run in parallel.
  *
@@ -64,7 +64,7 @@ struct store_s3_settings {
 	 * in bytes. Services require 5 MiB at least.
 	 */
 	size_t part_len;
-	/* load libcurl for the first request (struct client_limits) */
+	/* libcurl is loaded at the first request (struct client_limits) */
 	bool is_lazy;
 };
 

@@ -98,10 +98,11 @@ int sigv4_authorize(struct buf *out, const struct sigv4_request *r,
 		    struct error *err);
 
 /*
- * Appends the whole query of a presigned URL, without "?": anyone can make the
- * request within `seconds`. The only header of the request is "host", and the
- * query has at most SIGV4_PAIRS_MAX - 6 pairs. `body_hash` is not used. Returns
- * 0, ERR_INVALID if there are too many pairs, or ERR_NOMEM.
+ * Appends the whole query of a presigned URL, without "?". With this URL,
+ * anyone can make the request within `seconds`. The only header of the request
+ * is "host", and the query has at most SIGV4_PAIRS_MAX - 6 pairs. `body_hash`
+ * is not used. Returns 0, ERR_INVALID if there are too many pairs, or
+ * ERR_NOMEM.
  */
 int sigv4_presign(struct buf *out, const struct sigv4_request *r,
 		  unsigned seconds, struct error *err);
