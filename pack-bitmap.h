@@ -3,11 +3,11 @@
  * Reachability bitmaps: opens a repository's bitmap index, queries it for
  * reachable objects, and writes a new one.
  *
- * The index belongs to one pack, or to a multi-pack-index. Its bits (`bit_pos`)
- * are the objects in the order of the pack or pseudo-pack (bitmap/space.h). A
+ * The index belongs to one pack, or to a multi-pack-index. Each bit (`bit_pos`)
+ * stands for an object, in the order of the pack or pseudo-pack
+ * (bitmap/space.h). By walking from the tips back to the nearest bitmaps, a
  * query also finds objects that are not indexed: newer commits, loose objects,
- * and objects of other packs. It finds them by walking from the tips back to
- * the nearest bitmaps.
+ * and objects of other packs.
  */
 #ifndef PACK_BITMAP_H
 #define PACK_BITMAP_H
@@ -249,10 +249,10 @@ struct pack_bitmap_query {
  * receiver may lack because of this filter are not in `uninteresting`. *result
  * must be initialised; the caller releases it in any case.
  *
- * Returns 0 if answered, or 1 if the index should not be used (walk instead;
- * see query->plan). Returns ERR_MISSING if a commit or tree that had to be read
- * is missing; blobs are not checked. Returns ERR_CORRUPT for a broken bitmap
- * (walk instead).
+ * Returns 0 if the result is complete. Returns 1 if the caller should walk
+ * instead (see query->plan). Returns ERR_MISSING if a commit or tree that had
+ * to be read is missing; blobs are not checked. Returns ERR_CORRUPT for a
+ * broken bitmap; the caller should then walk instead.
  */
 int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct pack_bitmap *pb, struct walk *w,
@@ -357,9 +357,9 @@ struct pack_bitmap_write {
 	const struct pseudo_tips *pseudo;
 	/*
 	 * `previous`: an older index whose bitmaps are kept. `update`: the
-	 * bitmaps to add to these. With both, `enumerated`, `is_tip` and
+	 * bitmaps to add to these. If both are set, `enumerated`, `is_tip` and
 	 * `pseudo` are ignored, and `previous` is emptied. For a layer, only
-	 * `update` is set. If both are NULL, everything is chosen and built
+	 * `update` is set. If both are NULL, all bitmaps are chosen and built
 	 * from scratch.
 	 */
 	struct bitmap_previous *previous;

@@ -116,8 +116,8 @@ static int ask(const struct plan_dir *dir, const struct bitmap_place *place,
 	options.spare_search = true;
 	request->knows_shallow = request->thin = request->ofs_delta = true;
 	/*
-	 * Ask for included tags only if the request is a fetch: a clone names
-	 * the tags that it wants.
+	 * Ask for include-tag only if the request has haves. A clone has none:
+	 * it names the tags that it wants.
 	 */
 	if (request->have_nr)
 		request->tags = (struct packing_tags){

@@ -28,7 +28,7 @@ struct explain {
 	 */
 	bool is_repeat;
 	struct bitmap_repeat repeat;
-	/* time in nanoseconds of reading the tips, and of opening the index */
+	/* nanoseconds that it took to read the tips, and to open the index */
 	uint64_t tips_ns, open_ns;
 	struct error *err;
 };

@@ -47,9 +47,9 @@ void bitmap_place_close(struct bitmap_place *place);
 /* ---- bitmap-repeat.c */
 
 /*
- * A fetch from the log of requests, which git bitmap repeats to show how it is
- * answered. The struct has its description in the log, and the request parsed
- * from it.
+ * A fetch from the log of requests. git bitmap repeats the fetch to show how
+ * the server answers it. `text`: the description of the fetch in the log.
+ * `request`: the request that was parsed from this description.
  */
 struct bitmap_repeat {
 	struct buf text; /* owned */
@@ -67,8 +67,9 @@ int bitmap_repeat_load(struct bitmap_repeat *r, const struct repo *repo,
 void bitmap_repeat_release(struct bitmap_repeat *r);
 
 /*
- * Returns whether all wanted objects are among the client's haves. For such a
- * request, the server sends an empty pack and does not open the bitmap index.
+ * Returns whether all wanted objects are among the client's haves, and the
+ * client is not shallow. For such a request, the server sends an empty pack and
+ * does not open the bitmap index.
  */
 bool bitmap_repeat_is_empty(const struct bitmap_repeat *r);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * git bundle create: writes refs and the objects that they reach into a file.
+ * git bundle create: writes a file with refs, and the objects that they reach.
  *
  * Prerequisites are the boundary commits of the bundle. The bundle assumes that
  * the receiver has the closure of the prerequisites and no other objects. If an
@@ -204,9 +204,9 @@ static int take_rev(struct run *r, const char *arg)
 		return error_set(r->err, ERR_UNSUPPORTED,
 				 "'%s' is not supported yet", arg);
 	/*
-	 * If rev_args_add() has set r->revs.absent, the argument names a
-	 * missing object, and the error says so. Replace other errors by the
-	 * messages of stock Git.
+	 * If rev_args_add() has set r->revs.absent now, the argument names a
+	 * missing object, and the error stays. Any other error is replaced by
+	 * the message of stock Git.
 	 */
 	if (ret < 0 && r->revs.absent.code == was_absent)
 		return name_nothing(r, arg);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs commands as child processes, for git gc and git maintenance. Each of
- * their steps is a process of its own, so it takes a new snapshot of the
- * repository, and its memory is freed when it ends. A command can also read the
- * output of another command.
+ * Runs commands as child processes, for git gc and git maintenance. Each step
+ * of gc or maintenance is a process of its own. So each step takes a new
+ * snapshot of the repository, and its memory is freed when the step ends. Other
+ * functions run a command and pass its output to the caller.
  */
 #ifndef BUILTIN_CHILD_H
 #define BUILTIN_CHILD_H

@@ -36,9 +36,9 @@ struct call {
 	/* values of --size-multiple and --max-commits; negative: no limit */
 	int64_t size_multiple, max_commits;
 	/*
-	 * value of --expire-time: layers that are older than this time and not
-	 * in the new chain are removed; INT64_MAX: all layers that are not in
-	 * the new chain are removed
+	 * Value of --expire-time: a layer that is not in the new chain is
+	 * removed if it is older than this time. INT64_MAX: all layers that are
+	 * not in the new chain are removed.
 	 */
 	int64_t expiry;
 	bool shallow; /* option of verify */

@@ -11,11 +11,11 @@
 #include "config/config.h"
 
 /*
- * Returns a bit mask of groups of configuration variables, for config_check().
- * These are the groups whose values stock Git checks when it starts the same
- * command, so that a wrong value is an error. argv[0] is the name of the
- * command. The first of the other arguments that does not begin with "-" is its
- * subcommand, if it has one. 0: no variable is checked. `argv` ends with NULL.
+ * Returns a bit mask of groups of configuration variables, for config_check();
+ * 0: no variable is checked. When stock Git starts the same command, it checks
+ * the values in these groups, so that a wrong value is an error. argv[0] is the
+ * name of the command. The first of the other arguments that does not begin
+ * with "-" is its subcommand, if it has one. `argv` ends with NULL.
  */
 unsigned config_check_groups(const char *const *argv);
 

@@ -64,8 +64,8 @@ int exec_record_read(struct exec_record *r, const char *dir, struct error *err);
 void exec_record_release(struct exec_record *r);
 
 /*
- * Returns whether the record describes the stock Git program at path `stock`,
- * and the program has not changed since it was recorded.
+ * Returns whether the record is about the program of stock Git at path `stock`,
+ * and this program has not changed since the record was made.
  */
 bool exec_record_is_current(const struct exec_record *r, const char *stock);
 

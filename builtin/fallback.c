@@ -74,10 +74,10 @@ static bool on_trail(const struct search *s, const struct sys_stat *st)
 }
 
 /*
- * Append to *out the word " =<pid>:<command>". It is a word in the value of
- * GITREACH_TRAIL, an environment variable that lists the processes of gitreach
- * that have executed stock Git, one inside the other (extend_trail()). The word
- * says that the process `pid` executes stock Git to run `command`.
+ * Append to *out the word " =<pid>:<command>". The word says that the process
+ * `pid` executes stock Git to run `command`. The value of the environment
+ * variable GITREACH_TRAIL has such a word for each process of gitreach that has
+ * executed stock Git (extend_trail()).
  */
 static int format_process(struct buf *out, pid_t pid, const char *command)
 {
@@ -386,9 +386,10 @@ static void warn_of_links(const struct search *s, const struct error *why)
  * Make an exec-path directory whose links lead to the programs of the stock Git
  * that was found, and append its path.
  *
- * Otherwise appends the path of our own exec-path directory. This happens if
- * its links lead to this stock Git already, if stock Git does not tell its exec
- * path and version, or if the new directory cannot be made.
+ * In three cases, appends the path of our own exec-path directory instead:
+ * - The links of our own exec-path directory lead to this stock Git already.
+ * - Stock Git does not tell its exec path and version.
+ * - The new directory cannot be made.
  */
 static int make_exec_path(struct buf *out, const struct search *s,
 			  struct trace *trace, struct error *err)
@@ -590,9 +591,9 @@ out:
 }
 
 /*
- * Append the path of stock Git's program git-<command>. The program's name
- * begins at *name_off of the path. Also prepend the exec path to PATH, as the
- * program expects.
+ * Append the path of stock Git's program git-<command>. Set *name_off to the
+ * offset in the path at which the program's name begins. Also prepend the exec
+ * path to PATH, as the program expects.
  */
 static int find_helper(struct buf *out, size_t *name_off,
 		       const struct search *s, struct trace *trace,

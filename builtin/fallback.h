@@ -17,8 +17,8 @@
  * that starts gitreach, and a stock Git that lacks a command and starts ours.
  * The variable holds four kinds of words:
  *
- *	2           a counter: gitreach has executed stock Git twice, the
- *	            second time in a process that the first one started
+ *	2           a counter: gitreach has executed stock Git, which has
+ *	            started gitreach, which has executed stock Git again
  *	=1234:gc    process 1234 has executed stock Git to run `git gc`
  *	fe01:1a2b   device and inode of a file that is known to be ours
  *	?           we asked stock Git for its exec path or its version
@@ -73,8 +73,9 @@ bool fallback_is_parent(const char *command);
 int fallback_git(const char *const *args, struct trace *trace);
 
 /*
- * Run stock Git with the words `args` as a child process without input. Append
- * its standard output to *out. Returns its exit code, or a negative error code.
+ * Run stock Git as a child process, with the words `args` and without input.
+ * Append its standard output to *out. Returns the exit code of stock Git, or a
+ * negative error code.
  */
 int fallback_capture(struct buf *out, const char *const *args,
 		     struct trace *trace, struct error *err);

@@ -568,7 +568,8 @@ static void release(struct for_each_ref *f)
 /*
  * Returns whether an option may be --color, which only stock Git has. If so,
  * stock Git must run before this command parses the options. Otherwise both
- * would print the warnings about ambiguous names in options such as --contains.
+ * commands would print the warnings about ambiguous names in options such as
+ * --contains.
  */
 static bool wants_color(int argc, const char **argv)
 {

@@ -328,7 +328,7 @@ static int name_logged(void *ctx, const char *name)
 
 /*
  * Returns whether a root is damaged. If it is, prints the reason. Needed for
- * --connectivity-only, because the scan does not read objects with this option.
+ * --connectivity-only, because with this option the scan reads no objects.
  */
 static bool is_damaged(struct fsck_run *r, const struct oid *oid)
 {

@@ -90,8 +90,8 @@ static int write_pid(struct sys_tempfile *pid, struct sys_tempfile *lock,
 }
 
 /*
- * Take a lock that processes hold only for a moment. An old lock file was
- * therefore left by a killed process, and is removed.
+ * Take a lock that processes hold only for a moment. If the lock file is old, a
+ * killed process has left it behind, so it is removed.
  */
 static int lock_briefly(struct sys_tempfile *lock, const char *path,
 			unsigned mode, struct error *err)

@@ -177,8 +177,8 @@ static int load_numbers(struct gc_settings *s, const struct config *config,
 	int64_t auto_limit = AUTO_DEFAULT, pack_limit = PACK_LIMIT_DEFAULT;
 	int64_t depth = DEPTH_DEFAULT, window = WINDOW_DEFAULT;
 	/*
-	 * Not used here. As in stock Git, a negative number is an error, but
-	 * not for pack-objects.
+	 * gc only checks this value and does not use it. As in stock Git, a
+	 * negative number is an error of gc, but not of pack-objects.
 	 */
 	uint64_t cache;
 	const struct {

@@ -34,9 +34,10 @@ static int parse(int argc, const char **argv)
 }
 
 /*
- * Set the committer's name and mail address in the environment to those of the
- * user whom the web server has authenticated, for reflogs and hooks. Values
- * that are already set stay. Returns 0, or prints an error and returns 128.
+ * Set the committer's name and mail address in the environment, for reflogs and
+ * hooks. Both are made from the name of the user whom the web server has
+ * authenticated. Values that are already set stay. Returns 0, or prints an
+ * error and returns 128.
  */
 static int set_committer(void)
 {

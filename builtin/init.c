@@ -172,8 +172,8 @@ static bool looks_bare(const char *git_dir)
 }
 
 /*
- * Returns the path of the directory that contains `git_dir`, a directory named
- * .git. The caller frees the result.
+ * Print the error of stock Git for a work tree that does not exist. Returns
+ * 128.
  */
 static int no_worktree(const char *worktree)
 {

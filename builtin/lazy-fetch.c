@@ -217,9 +217,9 @@ static int find_promised(struct wanted *w, struct walk *walk, struct error *err)
 }
 
 /*
- * Called after no remote has sent the objects. Returns ERR_PEER if a remote has
- * promised one of the missing objects, ERR_MISSING if not, or another negative
- * error code.
+ * Called if all remotes were asked and objects are still missing. Returns
+ * ERR_PEER if a remote has promised one of the missing objects, ERR_MISSING if
+ * not, or another negative error code.
  */
 static int check_promised(struct wanted *w, struct error *err)
 {

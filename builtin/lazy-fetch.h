@@ -39,8 +39,8 @@ enum lazy_fetch_mode {
 	/*
 	 * Works like LAZY_FETCH_READ, but only if GIT_NO_LAZY_FETCH=0 is set.
 	 * By default nothing is fetched: clients must not make this server send
-	 * requests to other servers. If no remote sends an object, a warning is
-	 * printed, and the object is missing.
+	 * requests to other servers. If no remote sends the object that is
+	 * read, a warning is printed, and the object counts as missing.
 	 */
 	LAZY_FETCH_SERVE,
 };

@@ -173,8 +173,8 @@ static int no_such_layer(const char *hex)
 }
 
 /*
- * Print the checksum of the new layer. With --no-write-chain-file, the caller
- * writes the chain file and needs the checksum.
+ * With --no-write-chain-file, print the checksum of the new layer. The program
+ * that has called this command needs the checksum to write the chain file.
  */
 static void print_checksum(const struct call *c, const uint8_t *checksum)
 {

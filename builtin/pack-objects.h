@@ -125,10 +125,10 @@ int pack_objects_add_rest(struct pack_job *job,
 
 /*
  * For --cruft: standard input names packs that will stay and packs that will be
- * removed. Write unreachable objects into cruft packs: those in packs that will
- * be removed, and loose objects. If `sink` is NULL, the cruft packs are
- * installed and listed in job->newpacks; otherwise a single pack is written to
- * `sink`. Returns 0 or a negative error code.
+ * removed. Write into cruft packs the unreachable objects that are loose, or in
+ * a pack that will be removed. If `sink` is NULL, the cruft packs are installed
+ * and listed in job->newpacks; otherwise a single pack is written to `sink`.
+ * Returns 0 or a negative error code.
  */
 int pack_objects_write_cruft(struct pack_job *job,
 			     const struct pack_objects_args *a,

@@ -397,10 +397,10 @@ static int extend(struct bundling *b, uint64_t now, uint64_t last)
  * Write a new list of two bundles. The first has all refs. The second has the
  * commits that the `known_nr` bundles of the old list do not have.
  *
- * If no old bundle can be read, or if the repository has lost all objects that
- * their refs name, the second bundle would be equal to the first. So only the
- * first is written. A client with the old bundles then fetches newer commits
- * from the server.
+ * In two cases, the second bundle would be equal to the first, so only the
+ * first is written: no old bundle can be read; or the repository has lost all
+ * objects that refs of the old bundles name. A client with the old bundles then
+ * fetches newer commits from the server.
  */
 static int begin(struct bundling *b, uint64_t now, uint64_t last,
 		 size_t known_nr)

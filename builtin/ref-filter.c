@@ -203,10 +203,10 @@ static void complain_of_type(const struct ref_filter *f, const struct oid *oid)
 
 /*
  * Returns whether three conditions are met: the object `oid` is damaged, its
- * stored form has at least one byte, and `name` has a suffix with ~ or ^, so
- * that the object was found as the parent of a commit. In this case, stock Git
- * reads the whole object, and fails. If `name` names a damaged object without
- * such a suffix, stock Git treats the object as if it was not a commit.
+ * stored form has at least one byte, and `name` has a suffix with ~ or ^. With
+ * such a suffix, the object was found as the parent of a commit. Stock Git then
+ * reads the whole object, and fails. If `name` has no such suffix, stock Git
+ * treats a damaged object like an object that is no commit.
  */
 static bool is_damaged_parent(const struct ref_filter *f, const char *name,
 			      const struct oid *oid, struct error *err)

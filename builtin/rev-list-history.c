@@ -211,12 +211,11 @@ static int open_through(struct rev_list_run *r)
 }
 
 /*
- * List the commits. Without --in-commit-order, each commit is printed as soon
- * as it is found. With --in-commit-order, each commit is followed by its
- * objects. So this function then prints nothing: it only collects the commits,
- * and rev_list_show_objects() prints them later, each with its objects. The
- * commits are also collected with --objects, to find the objects. Returns 0 or
- * a negative error code.
+ * List the commits. Without --in-commit-order, this function prints each commit
+ * as soon as it is found. With --in-commit-order, it prints nothing and only
+ * collects the commits: rev_list_show_objects() prints each commit later,
+ * followed by its objects. The commits are also collected with --objects, to
+ * find the objects. Returns 0 or a negative error code.
  */
 static int list_commits(struct rev_list_run *r, uint32_t **commits, size_t *nr)
 {

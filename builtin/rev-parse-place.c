@@ -471,7 +471,7 @@ static int show_format(const struct repo *repo, const char *mode)
 {
 	/*
 	 * Repositories with a second hash function for compatibility are not
-	 * supported, so the answer is empty.
+	 * supported, so print an empty line.
 	 */
 	if (!strcmp(mode, "=compat")) {
 		putchar('\n');

@@ -12,8 +12,9 @@
 
 /*
  * Replace *oid by the commit to which it leads through tags. Returns 1 if *oid
- * is a commit now. Otherwise prints an error, unless the object is missing, and
- * returns 0, or the negated exit code if an object is damaged.
+ * is a commit now. Otherwise returns the negated exit code if an object is
+ * damaged, or 0. In both cases an error is printed, unless the object is
+ * missing.
  */
 static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 {

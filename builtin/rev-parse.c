@@ -540,8 +540,8 @@ int cmd_rev_parse(int argc, const char **argv, struct builtin_env *env)
 		return BUILTIN_NOT_OURS;
 	ret = store_open_replaced(&rp.store, env);
 	/*
-	 * Options --local-env-vars before all other arguments are answered even
-	 * if the repository cannot be opened.
+	 * An option --local-env-vars that precedes all other arguments works
+	 * even if the repository cannot be opened.
 	 */
 	for (; ret && a.next < argc && is_local_env_vars(argv[a.next]);
 	     a.next++)

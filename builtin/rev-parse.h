@@ -103,9 +103,10 @@ void rev_parse_show_broken(struct rev_parse *rp, const char *name, size_t trim);
 /* ---- rev-parse-rev.c */
 
 /*
- * Returns whether the command fails at once if `name` does not resolve because
- * of *err: an object on the way of the name is damaged, or a missing object
- * cannot be fetched. Otherwise the name is unknown, and may be a file.
+ * Called if `name` does not resolve; *err is the reason. Returns whether the
+ * command must fail at once: resolving the name needs an object that is
+ * damaged, or that is missing and cannot be fetched. If the result is false,
+ * the name is unknown, and may be a file.
  */
 bool rev_parse_is_fatal(const struct rev_parse *rp, const char *name,
 			const struct error *err);

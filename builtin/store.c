@@ -243,7 +243,8 @@ static int ask_stock(const struct repo *repo, struct oid *oid, const char *full,
 
 /*
  * Ask stock Git why it does not resolve a name that begins with "^". No object
- * has such a name. Returns the same values as ask_stock(), but not 0.
+ * has such a name, so this function never returns 0. Returns the same error
+ * codes as ask_stock().
  */
 static int ask_excluded(const struct repo *repo, struct oid *oid,
 			const char *name, struct error *err)

@@ -82,12 +82,12 @@ int store_resolve_commit(const struct store *store, struct oid *oid,
 /*
  * Called if a name cannot be resolved because an object is damaged. The first
  * part of the name (up to "~", "^" or ":") means an object, for example "main"
- * in "main~2". There are two cases:
- * - This first object is damaged. Stock Git then treats the whole name as
- *   unknown. Returns true.
- * - Another object is damaged: one that is reached from the first object. Or
- *   "^{" follows the first part, as in "main^{tree}~2". Stock Git then ends
- *   with a fatal error. Returns false.
+ * in "main~2".
+ *
+ * Returns true if this first object is damaged, and no "^{" follows the first
+ * part. Stock Git then treats the whole name as unknown. Otherwise returns
+ * false: "^{" follows the first part, as in "main^{tree}~2", or an object that
+ * the first object leads to is damaged. Stock Git then ends with a fatal error.
  */
 bool store_base_is_damaged(const struct store *store, const char *name);
 

@@ -59,9 +59,9 @@ static inline struct trace *tracing_trace(struct tracing *t)
 void tracing_command(struct tracing *t, const char *const *argv);
 
 /*
- * Report that a repository was opened. Opens the targets of trace2 that its
- * configuration names, and gives the trace to the repository. Does not open the
- * log of requests, which only servers write.
+ * Report that a repository was opened. Opens the targets of trace2 that the
+ * configuration of the system or of the user names, and sets repo->trace. Does
+ * not open the log of requests, which only servers write.
  */
 void tracing_repo(struct tracing *t, struct repo *repo);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * git upload-archive: executes stock Git. If the repository shares objects with
- * other repositories, clients must not be able to get objects of the others by
- * id. In this case, stock Git gets settings that restrict it to reachable
- * objects.
+ * other repositories, clients must not be able to get their objects by id. In
+ * this case, stock Git gets settings that restrict clients to objects that are
+ * reachable in the served repository.
  */
 #include <stdio.h>
 #include <stdlib.h>

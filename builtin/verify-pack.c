@@ -182,8 +182,8 @@ static int check_idx(const char *base, struct error *err)
 
 /*
  * Returns whether the configuration keys of index-pack have correct values.
- * Prints an error if not. Stock Git runs index-pack for each pack, so that the
- * error is printed for each pack.
+ * Prints an error if not. Call this once for each pack, because stock Git runs
+ * index-pack for each pack, and so prints the error for each pack.
  */
 static bool is_configured_well(const struct repo *repo)
 {

@@ -50,10 +50,10 @@
 #define SEGMENT_WEIGHT_MIN (UINT64_C(256) << 10)
 
 /*
- * Objects of one name are put into two segments only if the first segment then
- * has at least this number of objects, and at least twice the weight that a
- * segment should have. The two segments are searched independently, so each
- * such split stores about one more object whole.
+ * Objects of one name are put into two segments only if two conditions hold:
+ * the first segment then has at least this number of objects, and at least
+ * twice the weight that a segment should have. The two segments are searched
+ * independently, so each such split stores about one more object whole.
  */
 #define SPLIT_OBJECTS_MIN 8192
 /*

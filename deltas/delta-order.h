@@ -18,16 +18,16 @@
 
 /*
  * The passes over the candidates of a delta search. Each pass visits the
- * candidates in an order, and makes an object only a delta of an earlier
+ * candidates in an order, and makes an object a delta only of an earlier
  * object. DELTA_PASS_PATHS sorts the candidates by path. All other passes have
  * one and the same order, by name.
  *
  * Several passes together cannot make a cycle of deltas. The reason: in the
  * order by name, each base comes before its deltas, whichever pass made the
  * delta. So no chain of deltas leads back to its start.
- * - A pass in the order by name makes an object only a delta of an earlier
+ * - In the order by name, a pass makes an object a delta only of an earlier
  *   object.
- * - DELTA_PASS_PATHS has another order, but makes an object only a delta of an
+ * - DELTA_PASS_PATHS has another order, but makes an object a delta only of an
  *   object of the same path. Objects of the same path have the same order in
  *   all passes. So the base comes first in the order by name, too.
  *

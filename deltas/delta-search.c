@@ -22,7 +22,7 @@
 #define READER_CACHE ((size_t)8 << 20)
 
 struct worker {
-	/* owned, like the other fields; NULL until the thread starts */
+	/* owned, like all fields; pointers are NULL until the thread starts */
 	struct odb_reader *reader;
 	struct delta_window *window;
 	struct deflater *deflater;

@@ -279,11 +279,10 @@ struct trial {
 
 /*
  * Returns the largest size that a delta against `base` may have. If the target
- * has no delta yet: half the target's size for a whole base, and less for a
- * deeper base. Otherwise the limit is the size of the present delta, adjusted
- * by the depth of its base. If `base` is deeper, the limit is lower; if `base`
- * is less deep, it is higher. This keeps chains short if it costs only a few
- * bytes.
+ * has no delta yet, this is half the target's size for a whole base, and less
+ * for a deeper base. Otherwise it is about the size of the present delta: less
+ * if `base` is deeper than the present base, and more if `base` is less deep.
+ * This keeps chains short if it costs only a few bytes.
  */
 static uint64_t size_limit(const struct delta_window *w, const struct trial *t,
 			   const struct member *base)

@@ -107,8 +107,8 @@ struct packing_item {
 	 * - a stored delta that may not keep its stored base, because of
 	 *   islands;
 	 * - the object that is stored whole at the end of the delta chain of an
-	 *   item of the third kind. That item may become a delta of this
-	 *   object, or this object a delta of that item.
+	 *   item of the third kind. Either of the two may become a delta of
+	 *   the other.
 	 */
 	bool retry : 1;
 };

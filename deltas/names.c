@@ -25,7 +25,7 @@ struct naming {
 	struct oidmap item_of;
 	uint8_t *seen; /* indexed by item */
 	struct buf path;
-	/* whether some blob got `no_delta` */
+	/* true: `no_delta` was set in at least one item */
 	bool any_unset;
 };
 

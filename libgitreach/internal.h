@@ -259,9 +259,9 @@ int libgitreach_set_take(gitreach_set *set, struct pack_bitmap_answer *answer,
 			 struct walk *w, bool commits_only, struct error *err);
 
 /*
- * Removes from each of `nr` sets of one snapshot the objects that at least one
- * other of these sets has, too. Returns 0 or ERR_NOMEM; after ERR_NOMEM the
- * sets may be changed only in part.
+ * Keeps in each of `nr` sets of one snapshot only the objects that none of the
+ * other sets has. Returns 0 or ERR_NOMEM. After ERR_NOMEM, objects may have
+ * been removed from some of the sets.
  */
 int libgitreach_set_keep_unique(gitreach_set **sets, size_t nr,
 				struct error *err);

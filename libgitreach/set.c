@@ -472,8 +472,8 @@ static int take_first(void *ctx, const struct oid *oid, enum object_type type,
 }
 
 /*
- * Checks one half of the question whether two sets are equal: whether the set
- * `more` has an object that the set `fewer` lacks. Returns 0 if it has no such
+ * Checks that the set `more` has no object that the set `fewer` lacks. Two
+ * calls of this function compare two sets. Returns 0 if there is no such
  * object. Otherwise returns ERR_CORRUPT with a message that names such an
  * object. `who` is the word in the message for the method that has found the
  * set `more`: "bitmaps" or "walks". Other negative error codes are possible.

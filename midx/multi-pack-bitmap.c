@@ -11,9 +11,9 @@
 /*
  * A new bitmap index usually takes over the bitmaps of the older index. If the
  * older index has no pseudo-merges, a request for all tips may walk many
- * commits, although the older index has these commits. If the request would
- * walk more than this number of them, the new index takes over nothing: it is
- * made from scratch, with pseudo-merges.
+ * commits, although these commits have bits in the older index. If the request
+ * would walk more than this number of commits, the new index takes over
+ * nothing: it is made from scratch, with pseudo-merges.
  */
 #define PSEUDO_MANY_WALKED (4 * PSEUDO_DEFAULT_MIN_SAVED)
 

@@ -4,9 +4,9 @@
  * existing pack.
  *
  * Only commits that references reach and that the packs cover get bitmaps. A
- * tip that the packs do not cover has no bit and is left out: a loose object,
- * or an object that arrived later. The packs must cover all objects that the
- * remaining tips reach.
+ * tip that the packs do not cover has no bit and is left out. For example, it
+ * is a loose object, or has arrived later. The packs must cover all objects
+ * that the remaining tips reach.
  */
 #ifndef MIDX_MULTI_PACK_BITMAP_H
 #define MIDX_MULTI_PACK_BITMAP_H

@@ -378,9 +378,9 @@ static int check_packs(struct writing *w, const struct odb_midx *top, size_t nr)
 
 /*
  * Check that the new chain will be complete. begin() has checked this too, but
- * since then another process may have removed packs, and with them the chain:
- * only the lock of the pack directory prevents this. Returns 0 or a negative
- * error code.
+ * without the lock of the pack directory, which is held now. In the meantime,
+ * another process may have removed packs, and with them the chain. Returns 0 or
+ * a negative error code.
  */
 static int check(struct writing *w)
 {

@@ -64,8 +64,8 @@ static size_t choose_most(const struct making *m, size_t nr, size_t commit_nr)
 	/*
 	 * Drop bitmaps only if there are more than twice as many as the merged
 	 * layer should keep (`most`). If each merge dropped bitmaps down to
-	 * `most`, the commits of an old layer would lose some at every merge.
-	 * After several merges, they would have too few.
+	 * `most`, it would drop some of the bitmaps of old commits each time.
+	 * After several merges, old commits would have too few bitmaps.
 	 */
 	return nr > 2 * most ? most : nr;
 }

@@ -56,8 +56,8 @@ struct expiry {
  * Returns whether an object of the pack `leaving` is also in a pack that is not
  * removed and that the multi-pack-index covers. Packs with a temporary name do
  * not count, because stock Git may rename or remove them. If `leaving` is a
- * promisor pack, only other promisor packs count: objects that the promisor
- * pack refers to may be missing only because the pack is a promisor pack.
+ * promisor pack, only other promisor packs count: objects of a promisor pack
+ * may refer to missing objects, but objects of any other pack may not.
  */
 static bool is_elsewhere(const struct expiry *e, const struct pack *leaving,
 			 const uint8_t *raw)

@@ -98,8 +98,8 @@ struct plan_question {
 };
 
 /*
- * Sends the pack that answers `question`. Sends a cached pack if a plan exists,
- * otherwise a new pack.
+ * Sends the pack for the request `question`: by a plan if one exists, otherwise
+ * a pack that is made now.
  *
  * Sets two fields of *report (packing/send.h). `response_plan` says whether the
  * pack was cached. `no_response_plan` is the reason why the pack was not

@@ -13,8 +13,8 @@
 
 /*
  * Maximum number of plans in a directory. A plan is a cached response: the
- * recipe of a pack that was sent. Each time a plan is stored, the files are
- * listed, which would be slow for more of them.
+ * recipe of a pack that was sent. Each time a plan is stored, all files of the
+ * directory are listed. With more files, this would be slow.
  */
 #define FILES_MAX 2048
 

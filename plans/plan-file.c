@@ -15,8 +15,8 @@
 #define PIECE_LEN 20
 #define TRAILER_LEN 32
 /*
- * Size in bytes of the first part of the table of absent objects (objects that
- * the sent pack lacks): the numbers before the checksum and the ids.
+ * The table of absent objects (objects that the sent pack lacks) starts with
+ * numbers; a checksum and ids follow. This is the size of the numbers in bytes.
  */
 #define ABSENT_LEN 16
 

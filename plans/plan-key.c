@@ -13,9 +13,9 @@
 #include "walk/filter.h"
 
 /*
- * Texts that are hashed into each key, and into each shared key. When the other
- * hashed bytes get another meaning, the text must be changed, so that old keys
- * match no longer.
+ * FORMAT is hashed into each key, SHARED_FORMAT into each shared key. If you
+ * change the meaning of the other hashed bytes, change the text, too. Otherwise
+ * an old key could match a new request.
  */
 #define FORMAT "gitreach plan 1"
 #define SHARED_FORMAT "gitreach shared plan 1"

@@ -4,9 +4,9 @@
  *
  * A directory without the file "owner" is not removed: another server is making
  * it. A directory with this file is removed if nobody holds the lock on the
- * file. Usually, its server has ended. Otherwise, its server has made the file
- * and is about to take the lock. That server finds the lock taken or the
- * directory gone, and makes another directory.
+ * file. The server of the directory has then usually ended. Or this server has
+ * just made the file, and has not taken the lock yet. In this case it finds the
+ * lock taken or the directory gone, and makes another directory.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -84,9 +84,9 @@ int plan_send(const struct plan *plan, const struct pack_sink *sink,
 /* ---- recording */
 
 /*
- * Returns the last piece of the plan if the bytes at `span` directly follow it
- * in the pack. For `span` NULL, returns the last piece if it is a literal.
- * Otherwise returns NULL.
+ * Returns the last piece of the plan if the bytes at `span` directly follow the
+ * bytes of this piece in the pack. For `span` NULL, returns the last piece if
+ * it is a literal. Otherwise returns NULL.
  */
 static struct plan_piece *continued(const struct plan *plan,
 				    const uint8_t *span)

@@ -112,7 +112,8 @@ struct plan_recorder {
 	 * Called before bytes go to the sink. If it returns true, the recorder
 	 * holds back these bytes and all further ones: it only stores them in
 	 * the plan. plan_recorder_finish() sends them to the sink at the end.
-	 * If the plan becomes too large before, they are sent at once.
+	 * If the plan becomes too large before that, the bytes that were held
+	 * back are sent at once.
 	 */
 	bool (*begin_sending)(void *ctx);
 	/*

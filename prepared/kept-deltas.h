@@ -167,8 +167,8 @@ int kept_deltas_check(const struct kept_deltas *k, struct error *err);
 
 /*
  * Append the content of a file of `nr` kept deltas. `rows` must be sorted by
- * target, and rows with equal targets by their field `step` (the age of the
- * base); both ascend. Returns 0 or ERR_NOMEM.
+ * target, ascending. Rows with equal targets must be sorted by their field
+ * `step` (the age of the base), ascending. Returns 0 or ERR_NOMEM.
  */
 int kept_deltas_write(struct buf *out, enum hash_algo algo,
 		      const struct kept_delta *rows, uint32_t nr);

@@ -15,7 +15,7 @@ static const char magic[] = "PREP";
 
 enum { VERSION = 3, RUN_LEN = 16, PLACE_LEN = 8, REPEAT_LEN = 8 };
 
-/* number of repeated objects that is stored if nothing is known about a tree */
+/* stored as the number of repeated objects: nothing is known about the tree */
 #define NO_TREE UINT32_MAX
 
 /* State of parsing a file of prepared answers. */

@@ -315,9 +315,9 @@ int prepared_runs(struct prepared_run **runs, size_t *nr,
 }
 
 /*
- * Set *pos to the pack_pos of the entry at an offset, or to the number of
- * objects if the offset is the end of the entries. Returns false for any other
- * offset.
+ * Set *pos to the pack_pos of the entry that starts at the offset `off`. If
+ * `off` is the end of all entries, set *pos to the number of objects. Returns
+ * false for any other offset.
  */
 static bool find_pos(const struct pack_rev *rev, uint64_t off, uint32_t *pos)
 {

@@ -49,12 +49,12 @@ static inline bool cruft_wants(const struct unreachable_item *item)
 }
 
 /*
- * Put objects of *u into packs and install the packs. If options->expired is
- * true, these are the unreachable objects that have expired. If it is false,
- * these are the unreachable objects that are kept. If there are no such
- * objects, *np is empty. A damaged loose object without a packed copy is left
- * out, and u->warn is called. Returns 0 or a negative error code. The caller
- * releases *np in any case.
+ * Put some objects of *u into packs and install the packs: the objects that
+ * have expired if options->expired is true, otherwise the objects that are
+ * kept. If there are no such objects, *np is empty, except with options->empty.
+ * A damaged loose object without a packed copy is left out, and u->warn is
+ * called. Returns 0 or a negative error code. The caller releases *np in any
+ * case.
  */
 int cruft_write(struct newpacks *np, struct unreachable *u,
 		const struct cruft_options *options, struct error *err);

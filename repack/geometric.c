@@ -31,15 +31,15 @@ size_t geometric_split(const uint32_t *counts, size_t nr, uint64_t factor)
 	if (!split)
 		return 0;
 	/*
-	 * The first pack of the progression is less than `factor` times as
-	 * large as the pack before it. So this first pack is merged, too.
+	 * The first pack of the progression has less than `factor` times as
+	 * many objects as the pack before it. So merge this first pack, too.
 	 */
 	split++;
 	for (size_t i = 0; i < split; i++)
 		sum += counts[i];
 	/*
-	 * Merge further packs until the next pack is at least `factor` times
-	 * the new pack.
+	 * Merge further packs until the next pack has at least `factor` times
+	 * as many objects as the new pack.
 	 */
 	while (split < nr && !is_step(counts[split], sum, factor))
 		sum += counts[split++];

@@ -65,7 +65,7 @@ static bool is_going(void *ctx, const struct pack *pack)
 }
 
 /*
- * Mark the objects of packs that stay in the repository as reached. Returns 0
+ * Mark as reached each object of a pack that stays in the repository. Returns 0
  * or ERR_NOMEM.
  */
 static int mark_staying(struct pack_job *job, const enum rollup_part *parts,

@@ -43,10 +43,10 @@ int leftovers_add(struct pack_job *job, struct unreachable *u, bool packed,
  * listed if such a pack also has it.
  *
  * Listed objects that `expiry` keeps are marked, as by unreachable_keep():
- * recent objects, and all objects that recent objects reach. The search for the
- * latter does not go beyond objects of packs that stay, because these count as
- * reached. Objects that the job's options leave out are not written, but the
- * search goes through them.
+ * recent objects, and all objects that recent objects reach. The search for
+ * reached objects stops at objects of packs that stay, because these objects
+ * count as reached. Objects that the job's options leave out are not written,
+ * but the search goes through them.
  *
  * The job must be empty before the call. Returns 0 or a negative error code.
  * The caller releases *u in any case.

@@ -49,9 +49,9 @@ static inline bool loosen_wants(const struct unreachable_item *item)
 int loosen_write(uint32_t *nr, const struct unreachable *u, struct error *err);
 
 /*
- * Checks that the loose objects still exist on which the removal of old packs
- * relies. A `git prune-packed` removes a loose object while an old pack also
- * has the object. So call this function under the lock of the pack directory
+ * The removal of old packs relies on some loose objects (loosen_relies()).
+ * Checks that these still exist. A `git prune-packed` may remove a loose object
+ * while an old pack has it. So call this function under the lock of the packs
  * (sys/dirlock.h), right before the packs are removed. Other processes wait
  * meanwhile, so the directories of loose objects are listed if there are many
  * objects to check. Returns 0; ERR_MISSING if a loose object is gone; or

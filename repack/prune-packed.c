@@ -30,7 +30,7 @@ struct pack_times {
 	 * whether the pack still existed in the turn `looked_at` (struct prune)
 	 */
 	bool is_there;
-	/* 0: the pack was not looked for */
+	/* the last turn in which the pack was looked for; 0: none */
 	uint64_t looked_at;
 	/* whether the modification time of the pack was set to now */
 	enum freshen_state freshness;
@@ -104,8 +104,8 @@ static bool takes_time(struct prune *p, uint32_t nr, int64_t mtime_ns)
 }
 
 /*
- * Returns whether pack `nr` was not removed. Looks for the pack once in each
- * turn. During the turn, no process that takes the lock removes a pack of
+ * Returns whether pack `nr` still exists. Looks for the pack once in each turn.
+ * During the turn, no process that takes the lock removes a pack of
  * `pack_dir`. A pack of an alternate can be removed, because only `pack_dir` is
  * locked. The owner of the alternate must keep the objects that other
  * repositories borrow, in this pack or in another one.
@@ -122,7 +122,7 @@ static bool is_there(struct prune *p, uint32_t nr)
 }
 
 /*
- * Returns whether pack `nr`, which has the object, still exists, and has the
+ * Pack `nr` has the object. Returns whether the pack still exists, and has the
  * object with a time that is not earlier than the time of the loose file.
  */
 static bool suffices(struct prune *p, uint32_t nr, uint32_t idx_pos,
@@ -241,7 +241,7 @@ static void warn_locked(const struct prune *p)
 	p->options->warn(p->options->ctx, line.msg);
 }
 
-/* Returns 0 or a negative error code. */
+/* Works like prune_packed() for an open odb. */
 static int prune_loose(const struct odb *odb,
 		       const struct prune_packed_options *options,
 		       struct error *err)

@@ -48,8 +48,8 @@ struct prune_packed_options {
  * The function holds the lock of the pack directory (sys/dirlock.h). About ten
  * times in each second, it leaves the lock to other processes for a moment. If
  * another process then keeps the lock for PRUNE_PACKED_LOCK_MS, the function
- * calls options->warn, leaves the other loose objects where they are, and
- * returns 0: the next call can remove them, and they do no harm until then.
+ * calls options->warn, removes no more loose objects, and returns 0. The next
+ * call can remove the remaining ones, which do no harm until then.
  *
  * Returns 0 or a negative error code.
  */

@@ -84,8 +84,8 @@ int prune_stale(const struct repo *repo, const struct prune_options *options,
  *
  *  - None of these packs is younger than the time of expiry.
  *  - None has a .keep file, and no multi-pack-index names one.
- *  - Each object of these packs is also in a pack with a final name, here or
- *    in an alternate, or no process can need the object.
+ *  - Each object of these packs that a process may need is also in a pack with
+ *    a final name, here or in an alternate.
  *
  * Either all these packs are removed or none. A loose copy of an object is not
  * enough, because stock Git's prune-packed may be about to remove that copy.

@@ -162,8 +162,8 @@ struct question {
 };
 
 /*
- * Returns 1 if some object of this pack, which has no final name yet, may be
- * needed and is in no pack with a final name, else 0.
+ * `idx` is the index of a pack without a final name. Returns 1 if some object
+ * of this pack may be needed and is in no pack with a final name, else 0.
  */
 static int has_needed(const struct question *q, const struct pack_idx *idx)
 {

@@ -82,11 +82,11 @@ static int mark_reached(struct run *r, const struct walk_result *found,
 /*
  * Find the objects that must not be pruned: the reachable objects. In a partial
  * clone, the walk does not enter objects of promisor packs: the packs keep
- * these objects, so loose copies of them are not needed. In addition, the walk
- * starts at promised objects (objects to which an object of a promisor pack has
- * a link) that exist outside of promisor packs, so they count as reachable. A
- * missing blob is no error, as in stock Git: it links to no objects, so nothing
- * else could be lost. Returns 0 or a negative error code.
+ * these objects, so loose copies of them are not needed. A promised object is
+ * one to which an object of a promisor pack has a link. The walk also starts at
+ * each promised object outside of promisor packs, so these objects count as
+ * reachable. A missing blob is no error, as in stock Git: it links to no
+ * objects, so nothing else could be lost. Returns 0 or a negative error code.
  */
 static int enumerate(struct run *r, struct walk_result *found,
 		     struct error *err)

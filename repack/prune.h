@@ -26,8 +26,8 @@
 #include "sys/progress.h"
 
 /*
- * The callbacks of a prune. Each that reports a removal is called before it.
- * Each may be NULL.
+ * The callbacks of a prune. A callback that reports a removal is called before
+ * the removal. Each callback may be NULL.
  */
 struct prune_hooks {
 	/*

@@ -71,7 +71,7 @@ static bool has_packs(const struct midx_run *m)
 }
 
 /*
- * Remove the bitmap indexes of single packs that are in the multi-pack-index.
+ * Remove the file .bitmap of each pack that the multi-pack-index covers.
  * Returns 0 or a negative error code.
  */
 static int remove_pack_bitmaps(const struct midx_run *m, struct error *err)

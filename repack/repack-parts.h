@@ -58,7 +58,7 @@ struct repack_midx_request {
 	const struct old_packs *leaving;
 	/*
 	 * The preferred pack. NULL: the pack with most objects. Geometric
-	 * repacks mostly leave this pack as it is, so its objects keep their
+	 * repacks usually leave this pack as it is, so its objects keep their
 	 * bit positions.
 	 */
 	const struct oid *preferred;

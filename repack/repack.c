@@ -270,10 +270,10 @@ static int add_unreachable(struct run *r, struct error *err)
 /*
  * With a filter, no packed object is deleted, as in stock Git. The repack then
  * makes a second pack, with the objects that the filter leaves out of the main
- * pack (r->job.rest). Add an unreachable object to the second pack if it is in
- * a pack that is about to be removed, and has no other copy that stays. Leave
- * out objects that are made loose or put into a cruft pack. Returns 0 or a
- * negative error code.
+ * pack (r->job.rest). Add an unreachable object to the second pack if a pack
+ * that is about to be removed has the object, and no other copy of the object
+ * stays. Leave out objects that are made loose or put into a cruft pack.
+ * Returns 0 or a negative error code.
  */
 static int add_dropped(struct run *r, struct error *err)
 {
@@ -498,9 +498,8 @@ static int write_midx(struct run *r, struct error *err)
 }
 
 /*
- * Returns whether the listed pack `name` has objects of which this repack keeps
- * the time: for old_packs_guard.may_age. Objects that are reachable have no
- * time.
+ * For old_packs_guard.may_age: returns whether the listed pack `name` has
+ * objects whose time this repack keeps. Only unreachable objects have a time.
  */
 static bool may_age(void *ctx, const char *name)
 {
@@ -529,7 +528,7 @@ static bool relies_on(void *ctx, const struct pack *pack)
 		(pack->is_kept || pack_names_has(o->keep_packs, pack->name)));
 }
 
-/* For old_packs_guard.check. */
+/* For old_packs_guard.check: calls loosen_check() if objects are made loose. */
 static int check_loose(void *ctx, struct error *err)
 {
 	const struct run *r = ctx;
@@ -578,7 +577,7 @@ static int remove_old(struct run *r, const struct old_packs_guard *guard,
 	return ret;
 }
 
-/* For old_packs_guard.held. */
+/* For old_packs_guard.held: passes the message to options->warn. */
 static void warn_held(void *ctx, const char *message)
 {
 	const struct repack_options *o = ((struct run *)ctx)->options;
@@ -616,7 +615,7 @@ static int remove_redundant(struct run *r, struct error *err)
 
 /*
  * Write prepared answers (stored responses to the most frequent requests) for
- * the new pack, because the answers from the removed packs are gone. If the
+ * the new pack, because the answers for the removed packs are gone. If the
  * file cannot be written (ERR_IO), there is only a warning, and the result is
  * 0: clones take longer, but the repack is complete. Returns 0 or another
  * negative error code.

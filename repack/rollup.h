@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists the objects of given packs and loose objects, whether reachable or not;
+ * Lists loose objects and the objects of given packs, whether reachable or not;
  * optionally also all objects that the listed objects reach. `pack-objects
  * --stdin-packs` and `repack --geometric` pack this list.
  */
@@ -54,10 +54,10 @@ struct rollup_options {
 	/*
 	 * true: the caller will remove the ROLLUP_INCLUDE packs. An object that
 	 * is left out must not appear older afterwards, because an unreachable
-	 * object expires by its age. So if a ROLLUP_EXCLUDE or ROLLUP_OPEN pack
-	 * has an object that is left out, and is older than the ROLLUP_INCLUDE
-	 * packs, the time of this pack is set to the present. If its time
-	 * cannot be set, the object is put into the new pack.
+	 * object expires by its age. The object stays in a ROLLUP_EXCLUDE or
+	 * ROLLUP_OPEN pack. If this pack is older than the newest
+	 * ROLLUP_INCLUDE pack, the time of the pack is set to the present. If
+	 * the time cannot be set, the object is put into the new pack.
 	 */
 	bool removes;
 	/*

@@ -15,9 +15,9 @@
 /*
  * Append the line of info/refs for a ref. For a tag, also append a line with
  * the peeled object. `reader` is used only if packed-refs has no peeled value.
- * Nothing is appended if the ref's object is missing; no second line if only
- * the target of a tag is missing or damaged. Returns 0, ERR_CORRUPT if the
- * ref's object is damaged, or another negative error code.
+ * If the ref's object is missing, nothing is appended. If only the target of a
+ * tag is missing or damaged, the second line is left out. Returns 0,
+ * ERR_CORRUPT if the ref's object is damaged, or another negative error code.
  */
 int server_info_put_ref(struct buf *out, struct odb_reader *reader,
 			enum hash_algo algo, const struct ref *ref,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists the unreachable objects of a repository. Each listed object has a time,
- * when the object was last known to be in use, and a mark whether it is kept
- * for some time.
+ * Lists the unreachable objects of a repository. Each listed object has a time:
+ * when the object was last known to be in use. Each listed object also has a
+ * mark that says whether the object is kept for some time.
  *
  * The time of an object is the latest of its copies' times. The time of a loose
  * copy is the modification time of the file. The time of a copy in a cruft pack
@@ -97,10 +97,10 @@ struct unreachable_options {
  * files, but no objects.
  *
  * A local pack that stays may have an object whose copy in a leaving pack is
- * younger. If the object's time is later than options->expiry, and the staying
- * pack is no cruft pack, the modification time of the staying pack is set to
- * now, so that the object does not expire earlier. For older objects the time
- * is not set: a new time would keep all unreachable objects of the pack.
+ * younger. The object must not expire earlier than without the repack. So the
+ * modification time of the staying pack is set to now, unless it is a cruft
+ * pack. This is done only if the object's time is later than options->expiry,
+ * because a new time keeps all unreachable objects of the pack.
  *
  * Returns 0, ERR_CORRUPT if a .mtimes file is damaged, or another negative
  * error code. On failure *u may be partly filled. The caller releases *u in any
