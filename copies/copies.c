@@ -97,9 +97,9 @@ struct entry {
 	 */
 	uint64_t newest_ns;
 	/*
-	 * `marker` identifies the marker file of the copy that this process
-	 * read last. `known` is the generation in that file; only its number,
-	 * parent and token are set.
+	 * `marker` identifies the version of the copy's marker file that this
+	 * process read last. `known` is the generation in that version; only
+	 * its number, parent and token are set.
 	 */
 	struct identity marker;
 	struct generation known;
@@ -118,15 +118,15 @@ struct stored_copies {
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
 	struct entry *buckets[BUCKET_NR]; /* owned */
-	/* the entries that were used last and first; NULL: there is no entry */
+	/* the entries with the newest and the oldest use; NULL: no entry */
 	struct entry *newest, *oldest;
 	size_t entry_nr;
 	struct stored_absent *absent; /* owned */
 	/*
 	 * is_down: true if the store does not answer. is_probing: true if a
-	 * request is asking whether it answers again. down_until_ns: before
-	 * this time, no request asks the store. down_err: the error of the
-	 * question that found the store down.
+	 * request is asking whether the store answers again. down_until_ns:
+	 * before this time, no request asks the store. down_err: the error of
+	 * the question that found the store down.
 	 */
 	bool is_down, is_probing;
 	uint64_t down_until_ns;
@@ -232,7 +232,7 @@ static void drop(struct stored_copies *copies, struct entry *e)
 	copies->entry_nr--;
 }
 
-/* Frees the unused entry that was not used for the longest time. */
+/* Of the entries that no request uses, frees the least recently used one. */
 static void drop_oldest(struct stored_copies *copies)
 {
 	struct entry *e = copies->oldest;
@@ -509,8 +509,9 @@ static void ask(struct stored_copies *copies, struct entry *e,
 	pthread_mutex_unlock(&copies->lock);
 	before = identify(copy);
 	/*
-	 * Without a known generation, the refresh reads the marker. This
-	 * request may have asked before, so *copy may have an old generation.
+	 * Without a known generation, the refresh reads the marker. *copy may
+	 * have an old generation, because this request may have asked the store
+	 * before.
 	 */
 	if (!is_still(&known, &marker, &before))
 		known = (struct generation){0};

@@ -125,8 +125,8 @@ int stored_copies_look(struct stored_copies *copies, const char *name,
 		       struct error *err);
 
 /*
- * Returns whether the store was asked for the newest generation after the
- * request arrived, and the copy has this generation. In this case, a child
+ * Returns whether the store was asked after the request arrived, and the copy
+ * has the newest generation that the store had then. In this case, a child
  * process of the server need not ask the store again.
  */
 bool stored_copies_were_asked(const struct stored_copies *copies,

@@ -121,9 +121,10 @@ bool stored_copy_is_doubted(const struct stored_copy *copy);
 int stored_copy_look(struct stored_copy *copy, struct error *err);
 
 /*
- * Removes objects from the copy that its generation does not have: loose
- * objects, alternates, and packs. Only stock Git or a hook can have added them.
- * A push must not rely on such objects, because the store does not have them.
+ * Removes from the copy all objects that the generation of the copy does not
+ * have: loose objects, alternates, and packs. Only stock Git or a hook can have
+ * added them. A push must not rely on such objects, because the store does not
+ * have them.
  *
  * First looks for such objects, without a lock: lists objects/ and the four
  * directories below it in which a generation may have files. A directory of

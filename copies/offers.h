@@ -11,8 +11,8 @@
  * The marker of the copy is a file in the local copy. It says which generation
  * the copy has, and names the file in the store for each path.
  *
- * An address must not outlive the file in the store. When a generation is
- * replaced by a newer one, the store keeps its files for at least
+ * An address must not outlive the file in the store. When a newer generation
+ * replaces an older one, the store keeps the older one's files for at least
  * STORED_GRACE_MIN (stored/successor.h). This time (the grace) is longer than
  * the sum of two other times:
  * - STORED_OFFERS_AGE_MAX: the generation of the copy may have been replaced by

@@ -82,9 +82,9 @@ struct stored_push {
 /* ---- results for the client */
 
 /*
- * Reports an error: the message of the store in *detail goes to the
- * administrator, and `meaning`, its consequence for the push, to the client.
- * Returns `code`.
+ * Reports an error. `meaning` says what the error means for the push, and goes
+ * to the client. The administrator gets `meaning` and the message of the store
+ * in *detail. Returns `code`.
  */
 static int fail(struct stored_push *push, int code, const char *meaning,
 		const struct error *detail, struct error *err)
@@ -285,7 +285,7 @@ static int fail_commit(struct stored_push *push, int result,
 
 /* ---- files */
 
-/* The directory of a quarantine that is being listed. */
+/* The state of listing the pack directory of a quarantine. */
 struct listing {
 	struct stored_push *push;
 	const char *dir; /* directory with the packs */
@@ -516,7 +516,7 @@ static void drop_rejected(struct publishing *p)
 
 /*
  * Compares the values of refs in the generation *base with the old values that
- * the push expects. Rejects the update of each ref with another value. Returns
+ * the push expects. If the values of a ref differ, rejects its update. Returns
  * the number of rejected updates, or a negative error code.
  */
 static int reject(struct publishing *p, const struct generation *base,
@@ -543,8 +543,8 @@ static int reject(struct publishing *p, const struct generation *base,
 }
 
 /*
- * Returns whether the push changes the value of any ref. A push that changes
- * none only checks the values of refs, and needs no record.
+ * Returns whether the push changes the value of any ref. If it does not, the
+ * push only checks the values of refs, and needs no record.
  */
 static bool changes_refs(const struct publishing *p)
 {
@@ -649,7 +649,7 @@ static int pass(struct publishing *p, const struct generation_change *change,
 
 /*
  * Reads the newest generation, and compares its refs with the old values that
- * the push expects. Rejects the update of each ref with another value. Returns
+ * the push expects. If the values of a ref differ, rejects its update. Returns
  * the number of rejected updates, or a negative error code.
  */
 static int reject_passed(struct publishing *p,
@@ -781,9 +781,9 @@ static int load_copy(struct publishing *p)
 }
 
 /*
- * Brings the copy to *g. If another push of this node has made a newer
- * generation, brings the copy to that one instead. So the copy may have been
- * advanced already, by the other push.
+ * Brings the copy to *g, or to a newer generation that another push of this
+ * node has made. In the second case, the other push may already have brought
+ * the copy to the newer generation.
  */
 static void advance(struct stored_push *push, const struct generation *g)
 {
@@ -816,9 +816,9 @@ static bool is_doubtful(const struct stored_push *push,
 /*
  * Checks that the store still has *base, the generation from which the push
  * starts. *base may come from the note of another push on this node. The store
- * may have lost it, for example if it was restored from a backup. In this case,
- * replaces *base by the generation of the local copy. Returns 0 or a negative
- * error code.
+ * may have lost *base, for example if the store was restored from a backup. In
+ * this case, replaces *base by the generation of the local copy. Returns 0 or a
+ * negative error code.
  */
 static int prove_base(struct publishing *p, struct generation *base,
 		      struct error *why)
@@ -938,7 +938,7 @@ static int publish(struct publishing *p)
 /*
  * Called if the push changes no ref, but only checks values of refs; then no
  * record is made. Compares the refs of the copy with the values that the push
- * expects. Rejects the update of each ref with another value. Returns 0 or a
+ * expects. If the values of a ref differ, rejects its update. Returns 0 or a
  * negative error code.
  */
 static int check_only(struct publishing *p)

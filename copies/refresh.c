@@ -51,8 +51,8 @@ static const struct generation_file *find_before(
 
 /*
  * Returns 1 if a file of r->g must be put into the directory, 0 if not, or
- * ERR_NOMEM. A file that r->before also has is put only if the directory lacks
- * it.
+ * ERR_NOMEM. If r->before has the same file, the file is put there only if the
+ * directory lacks it.
  */
 static int is_needed(const struct stored_refresh *r,
 		     const struct generation_file *file, struct error *err)

@@ -116,9 +116,9 @@ static void warn(const struct relay_repository *r, const char *what,
 /* ---- the base of a record */
 
 /*
- * Replaces *base by the newest generation that the files of the local copy
- * name. Two files name one: the marker has the generation of the copy, and a
- * note has the newest generation that pushes of this node have made
+ * Replaces *base by the newest generation that is named in the local copy. Two
+ * files in it name a generation: the marker has the generation of the copy, and
+ * a note has the newest generation that pushes of this node have made
  * (stored_copy_newest_made()). Zeroes *base if there is no usable copy. Returns
  * 0 or a negative error code.
  */
@@ -156,8 +156,8 @@ static void drop_base(struct generation *base)
  * Called before the relay makes a record after *base. The relay is the process
  * that makes the records of all pushes to this machine. `seen` is the number of
  * a generation that the pushing process has found in the store. If *base is
- * older than `seen`, replaces *base by the newest generation that the files of
- * the node's local copy of the repository name (load_base()).
+ * older than `seen`, replaces *base by the newest generation that load_base()
+ * finds in the node's local copy of the repository.
  *
  * If *base is newer than `seen`, the pushing process has not found *base in the
  * store. This relay has made *base earlier, or has read it from the local copy.

@@ -133,8 +133,8 @@ int ewah_set(struct ewah *e, size_t i)
 
 /*
  * Appends a run: words[0], which is all zeros or all ones, and the words
- * directly after it that are equal. Sets *taken to the number of words
- * appended. Returns 0 or ERR_NOMEM.
+ * directly after it, as long as they equal words[0]. Sets *taken to the number
+ * of words appended. Returns 0 or ERR_NOMEM.
  */
 static int append_equal_words(struct ewah *e, const uint64_t *words, size_t nr,
 			      size_t *taken)

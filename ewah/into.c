@@ -4,8 +4,8 @@
  * is a compressed bitmap that is read where its bytes are, often in a mapped
  * file. A plain set (struct bitset) is not compressed. Inlining compiles one
  * loop for each operation and byte order. A run of equal bits in the view needs
- * one memset() or no work at all; only a run of ones with XOR inverts each
- * word.
+ * one memset() or no work at all. There is one exception: for XOR, a run of
+ * ones inverts each word of the set.
  */
 #include <string.h>
 

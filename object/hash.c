@@ -55,8 +55,8 @@ void hash_release(struct hash_ctx *h)
 }
 
 /*
- * The results of OpenSSL's functions are ignored: they cannot fail, because SHA
- * allocates no memory.
+ * The return values of OpenSSL's functions are ignored. These functions cannot
+ * fail, because SHA allocates no memory.
  */
 void hash_reset(struct hash_ctx *h)
 {
@@ -224,7 +224,7 @@ int hash_check_two(const void *a, size_t a_len, const void *b, size_t b_len,
 }
 
 enum {
-	/* number of bytes of a block; SHA-1 and SHA-256 have the same */
+	/* number of bytes of a block, the same for SHA-1 and SHA-256 */
 	HMAC_BLOCK_LEN = 64,
 	INNER_PAD = 0x36,
 	OUTER_PAD = 0x5c,

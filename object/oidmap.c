@@ -31,7 +31,7 @@ static struct oidmap_entry *find_slot(const struct oidmap *map,
 }
 
 /*
- * Makes room for one more entry of the map, which may double the number of
+ * Makes room for one more entry of the map. This may double the number of
  * slots. Returns 0 or ERR_NOMEM.
  */
 static int grow(struct oidmap *map)

@@ -89,8 +89,8 @@ static bool is_plain_chunk(__m128i bytes, char last, unsigned *slashes)
 }
 
 /*
- * Returns whether a ref name is certainly valid by a fast check. Nearly all
- * names pass. For these, all of the following holds:
+ * Checks quickly whether a ref name is certainly valid. Nearly all names pass.
+ * For a name that passes, all of the following holds:
  * - there is a slash, and no component is empty;
  * - no component begins or ends with a dot, and no two dots are adjacent;
  * - no "l" follows a dot, because a component may not end in ".lock";

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Looks for signs of collision attacks in SHA-1 blocks. Eight blocks are
- * checked together. Eleven columns are made of each block: a column is a number
- * of 32 bits, one bit from each of 32 words (object/sha1-checked.h).
+ * checked together. Each block gives eleven columns. A column is a number of 32
+ * bits: one bit from each of 32 words of the block (object/sha1-checked.h).
  *
  * The comparisons are compiled twice: for any processor, and for AVX2. A
  * register of AVX2 holds eight columns: the same column of all eight blocks.

@@ -17,9 +17,9 @@ enum {
 	SHA1_STATE_NR = 5,
 	/*
 	 * The words a to d of the working state are kept before the steps 52,
-	 * 56, 60, 64 and 68. Word e before step 56, 60, 64 or 68 is not kept,
-	 * because it can be computed: it is the word a before the step that is
-	 * four steps earlier, rotated. Word e before step 52 is not needed.
+	 * 56, 60, 64 and 68. Word e before step i (56, 60, 64 or 68) is not
+	 * kept, because it can be computed: it is word a before step i - 4,
+	 * rotated. Word e before step 52 is not needed.
 	 */
 	SHA1_KEPT_FIRST = 52,
 	SHA1_KEPT_NR = 5,

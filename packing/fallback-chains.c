@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes new deltas of objects whose stored delta base is not sent. The new base
- * is further up the stored delta chain, so it needs no search (a fallback
- * delta).
+ * Makes fallback deltas: new deltas of objects whose stored delta base is not
+ * sent. The new base is an object further up the stored delta chain, so no
+ * search is needed.
  */
 #include <stdlib.h>
 
@@ -25,10 +25,10 @@
 #define GOOD_RATIO 16
 
 /*
- * The limit of GOOD_RATIO would be very small for a small object. If it is less
- * than this number of bytes, this number is the maximum length of the new
- * delta. But a delta may never be longer than POOR_RATIO allows, which is half
- * of the object's size.
+ * For a small object, the limit of GOOD_RATIO would be very small. If that
+ * limit is less than LITTLE bytes, LITTLE is the limit of the new delta. But a
+ * delta may never be longer than POOR_RATIO allows, which is half of the
+ * object's size.
  */
 #define LITTLE 1024
 
@@ -94,10 +94,10 @@ static int go_up(const struct chains *c, uint32_t pack_nr, uint32_t *idx_pos)
 
 /*
  * Returns the object at the end of an item's stored delta chain. If the chain
- * is a cycle, returns any object of the cycle. `roots` is indexed by obj_pos: 1
- * plus the object at the end of the chain that the object is in; 0: unknown.
- * This function fills `roots`, so that many items of one chain cost little more
- * than the length of the chain.
+ * is a cycle, returns any object of the cycle. `roots` is indexed by obj_pos.
+ * Its value for an object is 1 plus the obj_pos of the end of the object's
+ * delta chain; 0: unknown. This function fills `roots`, so that many items of
+ * one chain cost little more than the length of the chain.
  */
 static uint32_t root_of(const struct chains *c, const struct packing_item *item,
 			uint32_t *roots)

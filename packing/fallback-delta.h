@@ -47,7 +47,7 @@ int fallback_deltas_init(struct fallback_deltas *r, struct packing_items *items,
 void fallback_deltas_release(struct fallback_deltas *r);
 
 /*
- * Make the item pair->item, an object to send, a delta against the object
+ * Turn pair->item, an object to send, into a delta against the object
  * pair->old. The delta may have at most max_len bytes, including 20 bytes for
  * the id of the base. If pair->old is not among the items (pair->base is
  * PACKING_NO_ITEM), an external item (an item that is a base and is not
@@ -59,10 +59,10 @@ int fallback_delta_make(struct fallback_deltas *r, struct fallback_pair *pair,
 			uint64_t max_len);
 
 /*
- * Make deltas of the items (objects to send) that would be sent whole, against
- * the older versions in found->versions. A kept delta (one that a repack has
- * stored beside a pack) is used as it is stored. A new delta is used if it has
- * at most half the object's size. Returns 0 or ERR_NOMEM.
+ * Turn items (objects to send) that would be sent whole into deltas. Their
+ * bases are the older versions in found->versions. A kept delta (one that a
+ * repack has stored beside a pack) is used as it is stored. A new delta is used
+ * if it has at most half the object's size. Returns 0 or ERR_NOMEM.
  *
  * `sent` has the bits of the objects that were copied in spans (runs of stored
  * entries). If the receiver does not have the base of a kept delta, the delta
@@ -130,9 +130,9 @@ int fallback_chains_retry(struct packing_items *items,
  * second orphan reaches this object, it ends there: the orphan that was handled
  * first becomes the new base.
  *
- * A delta is kept if it has at most half of the object's size. If the delta
+ * A new delta is used if it has at most half of the object's size. If the delta
  * search may find a better delta (`retry`), the limit is a sixteenth of the
- * size, but at least 1024 bytes.
+ * object's size, but at least 1024 bytes.
  *
  * The new delta chains have no cycles. This is true even if one pack stores A
  * as a delta of B, and another pack stores B as a delta of A. If each object is

@@ -34,8 +34,8 @@
 /*
  * The request is a clone. A prepared answer (a stored response to a clone with
  * other wants) is sent for it, extended by the new history: the commits that
- * the clone needs and the answer lacks. This is done only if none of three
- * numbers is larger than NEW_MAX:
+ * the clone needs and the answer lacks. This is done only if each of three
+ * numbers is at most NEW_MAX:
  * - the wants of the clone that are not wants of the prepared answer;
  * - the wants of the prepared answer that are not wants of the clone;
  * - the commits that the walk of the new history visits.
@@ -368,7 +368,7 @@ static int walk_new(struct extending *x, struct error *err)
  * walk_new() has walked from the wants of the clone, and has stopped at
  * boundary commits: commits that the prepared answer (a stored response)
  * contains. The answer was prepared for a list of wants. Some of these wants
- * may not be wants of the clone (x->unreached). The answer can be used only if
+ * (x->unreached) may not be wants of the clone. The answer can be used only if
  * the clone's wants reach all of them: otherwise the answer has objects that
  * the client did not ask for.
  *

@@ -246,9 +246,9 @@ static int compare(struct nearing *n)
 /* ---- objects to send */
 
 /*
- * Visit the objects of one range of the stored pack that the prepared answer
- * sends. If such an object is a changed object (struct change), set the field
- * `bit` of the change.
+ * A prepared answer is copied from ranges of a stored pack. Visit the objects
+ * of one such range. If an object in the range is a changed object (struct
+ * change), set the field `bit` of the change.
  */
 static void match_place(struct nearing *n, const struct prepared_place *place,
 			const struct pack_rev *rev)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks older versions of files that the receiver has. Stored deltas against
- * these versions can then be copied.
+ * Marks objects that the receiver has: older versions of files. Stored deltas
+ * against these versions can then be copied.
  *
  * A shallow receiver may lack older versions. So versions are marked only if
  * the receiver itself has said that it is not shallow. For a bundle, or a pack

@@ -148,8 +148,8 @@ struct kept_choice {
 int find_kept_open(struct found *f, struct error *warning, struct error *err);
 
 /*
- * Value of old_pos: no older version of the object is known that the receiver
- * has.
+ * Value of old_pos: the receiver is not known to have an older version of the
+ * object.
  */
 #define KEPT_NO_VERSION UINT32_MAX
 
@@ -170,12 +170,12 @@ void find_kept(struct kept_choice *choice, const struct found *f,
 	       struct error *warning);
 
 /*
- * Mark older versions of files and directories: those that the newest commits
- * of the receiver (`haves`, by commit_nr) or ancestors of these commits have
- * replaced. The receiver has these versions, so they can be delta bases.
- * Nothing is marked unless the receiver certainly has no shallow boundary.
- * Returns 0 or ERR_NOMEM. Cost: the trees of a limited number of ancestors are
- * compared.
+ * Mark older versions of files and directories. They were replaced by the
+ * newest commits of the receiver (`haves`, by commit_nr) or by ancestors of
+ * these commits. The receiver has the older versions, so they can be delta
+ * bases. Nothing is marked unless the receiver certainly has no shallow
+ * boundary. Returns 0 or ERR_NOMEM. Cost: the trees of a limited number of
+ * ancestors are compared.
  */
 int find_older(struct found *f, const uint32_t *haves, size_t nr);
 

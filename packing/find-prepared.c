@@ -24,12 +24,11 @@
 struct tag_check {
 	const struct found *f;
 	/*
-	 * One bit for each tag in the file of prepared answers. At first, the
-	 * bits of the tags that the prepared answer has are set. Then
-	 * has_same_tags() visits the present tags of the repository, and
-	 * check_tag() clears the bit of each tag that it is called for. The
-	 * bits that are left at the end stand for tags that the answer has, but
-	 * the repository no longer has.
+	 * One bit for each tag in the file of prepared answers. At first, a bit
+	 * is set if the prepared answer has the tag. Then has_same_tags()
+	 * visits the present tags of the repository, and check_tag() clears the
+	 * bit of each present tag. The bits that are still set at the end stand
+	 * for tags that the answer has, but the repository no longer has.
 	 */
 	struct bitset missing;
 };
@@ -101,10 +100,10 @@ static int has_same_tags(const struct found *f, struct error *err)
 /*
  * If the client asked for tags (include-tag), add each tag whose target is
  * sent. The prepared answer exists in two variants: with tags and without. The
- * variant with tags is used if it has exactly the tags to send. Otherwise each
- * tag is sent by itself, together with the variant without tags. The tags are
- * also sent by themselves if the client can get the variant without tags from
- * another place, such as a web server, but not the variant with tags.
+ * variant with tags is used if it has exactly the tags to send. Otherwise the
+ * variant without tags is used, and each tag is sent as an object of its own.
+ * The variant without tags is also used if the client can get this variant from
+ * another place, such as a web server, but cannot get the variant with tags.
  */
 static int add_tags(struct found *f, struct error *err)
 {

@@ -7,10 +7,10 @@
  * The peeled value of a ref is the final target of the ref's tag. Whether there
  * is another tag in between is known only from the tag object, but reading
  * thousands of tags costs too much. The bitmap index helps: if it has a tag, it
- * also has each tag between this tag and the final target. Usually a ref names
- * each tag in the bitmap index, also a tag in between. In this case, all tags
- * of the index are found by visiting the refs, and no tag object has to be
- * read.
+ * also has each tag between this tag and the final target. Usually each tag in
+ * the bitmap index, also a tag in between, has a ref of its own. In this case,
+ * all tags of the index are found by visiting the refs, and no tag object has
+ * to be read.
  */
 #include <stdlib.h>
 

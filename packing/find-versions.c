@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds objects to send that are newer versions of objects that the receiver
- * has. The packs on disk store the newest version of a file whole, and older
- * versions as deltas against it. So if stored bytes were copied, a fetch of one
- * commit would get whole files.
+ * Finds objects to send of which the receiver has an older version. The packs
+ * on disk store the newest version of a file whole, and older versions as
+ * deltas against it. So if stored bytes were copied, a fetch of one commit
+ * would get whole files.
  *
- * Therefore these newer versions are not copied. Each of them is sent as a new
- * delta against the receiver's version. Such a delta is called a fallback delta
+ * Therefore these objects are not copied. Each of them is sent as a new delta
+ * against the receiver's version. Such a delta is called a fallback delta
  * (packing/fallback-delta.h): no other base is tried. Fallback deltas are also
  * made for two other kinds of objects: stored deltas whose base is not sent,
  * and objects that are only in packs from which no spans (runs of neighbouring
@@ -45,11 +45,11 @@
 
 /*
  * This limit takes the place of BYTES_MAX in two cases:
- * - The request has a shallow boundary. The receiver then mostly gets the
+ * - The request has a shallow boundary. The receiver then usually gets the
  *   newest versions of files. The packs on disk store the newest version of a
  *   file whole. So if the stored bytes were copied, the response would have
- *   whole files. New deltas against the receiver's versions make it much
- *   smaller.
+ *   whole files. New deltas against the receiver's versions make the response
+ *   much smaller.
  * - The delta search groups objects by path. The caller then accepts a longer
  *   time for a smaller pack.
  */
@@ -105,7 +105,7 @@
 /*
  * An orphan is a stored delta whose base is neither sent nor known to be with
  * the receiver. find_older() searches the receiver's history for older versions
- * of files, among which may be this base. The orphan can then be copied.
+ * of files. If this base is among them, the orphan can be copied.
  *
  * The search is run if there is an orphan and the number of sent objects is in
  * this range. With fewer objects there are few orphans, and new deltas for them
@@ -533,7 +533,7 @@ static int note_unpaired(struct versions *v, struct error *err)
  * Append the candidate to f->objects, unless it is there already. (A candidate
  * that was in f->packed has been removed from this set when it became a
  * candidate.) Append the candidate and its delta base to f->versions. The delta
- * base is mostly an older version of the same file. The receiver has the base
+ * base is usually an older version of the same file. The receiver has the base
  * already, or gets it in the same pack. Returns 0 or ERR_NOMEM.
  */
 static int withhold(struct found *f, const struct candidate *c)

@@ -6,9 +6,9 @@
  *
  * If the wants include all tags of the index, as in a request for all refs, no
  * tag is read either. The target of a tag is then taken from the peeled value
- * of its ref. This value is the object at the end, if the tag points to another
- * tag. The tags in between are not found in this way, but this loses nothing:
- * they are tags of the index, so they are wants themselves.
+ * of its ref. If the tag points to another tag, this value is the object at the
+ * end of the chain of tags. The tags in between are not found in this way, but
+ * this loses nothing: they are tags of the index, so they are wants themselves.
  */
 #include <stdlib.h>
 

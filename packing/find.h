@@ -260,15 +260,15 @@ int found_leave_out(struct found *found, const struct oid *oids, size_t nr,
 		    bool *left_out, struct error *err);
 
 /*
- * For a thin pack: send some objects as deltas that would be sent whole without
- * this function. Such an object is stored whole, or as a delta whose base the
- * receiver neither has nor gets. This function chooses objects of which the
+ * For a thin pack: send some objects as deltas. Without this function, these
+ * objects would be sent whole: each is stored whole, or as a delta whose base
+ * the receiver neither has nor gets. This function chooses objects of which the
  * receiver has an older version at the same path, or of which there is a kept
  * delta. Chosen objects move from `packed` to `objects`. Returns 0 or a
  * negative error code.
  *
- * A kept delta is a delta that a repack has stored of an object that the pack
- * has whole. If the receiver has or gets the base of the kept delta, the object
+ * A repack stores a kept delta for some of the objects that the pack has
+ * whole. If the receiver has or gets the base of the kept delta, the object
  * is usually sent as this delta. For a limited number of the other chosen
  * objects, a new delta against the older version is made. If the file of kept
  * deltas is damaged, *warning is set to the damage, unless there is a warning

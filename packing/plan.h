@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Plans how each object of a new pack is stored. Stored bytes are copied as
- * they are. A stored delta is kept if islands allow its base and the base is in
- * the new pack. For a thin pack, it suffices that the receiver has the base.
+ * they are. A stored delta is copied if islands allow its base and the base is
+ * in the new pack. For a thin pack, it suffices that the receiver has the base.
  *
  * If islands forbid the base of a stored delta, the object (A) needs another
  * base. Let W be the object that is stored whole at the end of A's delta chain.

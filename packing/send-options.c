@@ -44,7 +44,7 @@ static int load_compression(int *level, const struct config *config,
 
 /*
  * Load a limit from the configuration. A negative value is replaced by 0, as in
- * stock Git. (Stock Git takes a negative pack.deltaCacheLimit for a very large
+ * stock Git. (Stock Git treats a negative pack.deltaCacheLimit as a very large
  * limit. Here it becomes 0, which means no limit for this key, so the effect is
  * the same.)
  */

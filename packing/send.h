@@ -252,9 +252,9 @@ struct packing_send_options {
 	/* Use prepared answers (prepared/prepared.h). */
 	bool use_prepared;
 	/*
-	 * Only for a client without haves. true: no delta is searched for an
-	 * object that a pack with many objects stores whole: the search that
-	 * made this pack has found no good delta for it.
+	 * Only for a client without haves. true: no delta search is made for an
+	 * object that a pack with many objects stores whole. The search that
+	 * made this pack has found no good delta for the object.
 	 *
 	 * If the client has asked for a shallow history (depth 1, for example)
 	 * and gets at most one commit, one more rule applies: the whole delta

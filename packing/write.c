@@ -17,8 +17,8 @@ struct writing {
 	struct deflater *deflater;
 	struct buf scratch;
 	/*
-	 * Offset in the new pack that was reached when mapped pages of the old
-	 * packs were last dropped.
+	 * length of the new pack at the time when mapped pages of the old packs
+	 * were last dropped
 	 */
 	uint64_t dropped_at;
 	/* offset of the first entry in the new pack */

@@ -83,8 +83,8 @@ struct master {
 	/* No worker is started before this time (sys_clock_ns()). */
 	uint64_t pause_ns;
 	/*
-	 * length of the last pause before pause_ns in nanoseconds; 0: there was
-	 * none since the last reload
+	 * length in nanoseconds of the pause that ends at pause_ns; 0: there
+	 * was no pause since the last reload
 	 */
 	uint64_t pause_len_ns;
 	/*
@@ -315,7 +315,7 @@ static bool is_older_serving(const struct master *m)
 /*
  * Called when a process has failed. Delays the next start of processes, to save
  * CPU time. If workers with older options serve, clients do not wait for new
- * workers. So the pause is then twice as long as the last one.
+ * workers. In this case, each pause is twice as long as the pause before.
  */
 static void pause_starts(struct master *m)
 {
@@ -418,7 +418,10 @@ static void retire_older(struct master *m)
 			retire_one(m, &m->processes[i]);
 }
 
-/* Returns whether a process with older options was not told to end. */
+/*
+ * Returns whether there is a process with older options that was not told to
+ * end.
+ */
 static bool has_older(const struct master *m)
 {
 	for (size_t i = 0; i < m->process_nr; i++)
@@ -451,10 +454,10 @@ static void begin_generation(struct master *m)
 }
 
 /*
- * Called in the old master if an upgrade has failed, because the new master has
- * ended. The relay is a child process of the master that sends the requests of
- * all pushes to the store of files. Other processes find it by its socket file.
- * Ends the relay that the old master has started, so that fill() starts another
+ * Called in the old master if an upgrade has failed: the new master has ended.
+ * The relay, a child process of the master, sends the requests of all pushes to
+ * the store of files. Other processes find the relay by its socket file. Ends
+ * the relay that the old master has started, so that fill() starts another
  * relay. This is necessary because the relay of the new master may have
  * replaced the socket file. Processes could then not find the relay of the old
  * master any more.
@@ -706,7 +709,8 @@ static void hear_successor(struct master *m)
 
 /*
  * If all workers with the present options serve, tells those with older options
- * to end, and reports this to the service manager and the old master.
+ * to end. Also tells the service manager and the old master that the server is
+ * ready.
  */
 static void check_ready(struct master *m)
 {
@@ -733,7 +737,8 @@ static void check_ready(struct master *m)
 /*
  * If new workers are not ready a long time after a reload, reports this once.
  * If workers with older options serve, also tells the service manager that the
- * server serves. The manager was told about the reload, and would wait.
+ * server serves. Otherwise the manager, which was told about the reload, would
+ * go on waiting.
  */
 static void report_reload(struct master *m)
 {
@@ -877,9 +882,9 @@ int master_run(const struct daemon_options *options,
 	sys_close(m.alarm);
 	/*
 	 * A forked worker runs this code too, while the other workers go on. So
-	 * these calls release only the memory of the own process. They do not
-	 * call status_board_give_back(), because the other workers still use
-	 * their boards.
+	 * these calls release only the memory of this process. They do not call
+	 * status_board_give_back(), because the other workers still use their
+	 * boards.
 	 */
 	free(m.processes);
 	status_boards_free(m.shared.boards);

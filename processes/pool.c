@@ -38,10 +38,10 @@
 #define MS_NS UINT64_C(1000000)
 
 /*
- * If a client has no thread and has waited for one for STARVE_NS, another
- * client may lose a connection. This connection has occupied a thread for
- * STALL_NS, and in this time its client has neither sent nor accepted a byte.
- * At most one connection is cut in CUT_NS.
+ * If a client has no thread, and has waited STARVE_NS for one, a connection of
+ * another client may be cut. Only a stalled connection is cut: it occupies a
+ * thread, and its client has neither sent nor accepted a byte for STALL_NS. At
+ * most one connection is cut in CUT_NS.
  */
 #define STARVE_NS (3000 * MS_NS)
 #define STALL_NS (5000 * MS_NS)

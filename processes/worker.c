@@ -122,9 +122,9 @@ static void enlist(struct worker *w, struct daemon_conn *conn,
 /*
  * Removes a descriptor of a request over ssh from epoll. A local process, the
  * command that sshd has started, passes its standard input and output to the
- * server. Closing our copy of such a descriptor is not enough: this process may
- * still have the same file open, and epoll would then report events for it.
- * The socket of the connection itself is not removed here.
+ * server. It is not enough to close our copy of such a descriptor: the local
+ * process may still have the same file open, and epoll would then report events
+ * for the file. The socket of the connection itself is not removed here.
  */
 static void forget_fd(struct worker *w, const struct daemon_conn *conn, int fd)
 {
@@ -340,8 +340,8 @@ static void await_command(struct worker *w, struct daemon_conn *conn)
 }
 
 /*
- * Called when an answer is sent: waits for the next request, or until the
- * client closes the connection.
+ * Called after the whole answer was sent: waits for the next request, or until
+ * the client closes the connection.
  */
 static void resume(struct worker *w, struct daemon_conn *conn)
 {

@@ -190,9 +190,9 @@ static int move_files(struct migration *m)
 }
 
 /*
- * Removes the old files, and moves the stubs into place. The stubs prevent a
- * Git that does not know reftables from seeing an empty repository. Returns 0
- * or a negative error code.
+ * Removes the old files, and moves the stubs into place. Without the stubs, a
+ * Git that does not know reftables would see an empty repository. Returns 0 or
+ * a negative error code.
  */
 static int files_to_stubs(struct migration *m)
 {

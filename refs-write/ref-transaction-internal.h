@@ -5,11 +5,11 @@
  * one ref (ref-lock.c), and changing refs in one kind of storage (struct
  * ref_tx_backend).
  *
- * An update has one item for the ref that it changes. If it reaches this ref
- * through symbolic refs, each of these has an item, too: a followed symbolic
- * ref does not change, and only its reflog is written. If the transaction
- * changes the ref that HEAD points to, HEAD also has an item, only for its
- * reflog.
+ * An update has one item for the ref that it changes. If the update reaches
+ * this ref through symbolic refs, each symbolic ref has an item, too. Such a
+ * symbolic ref does not change, and only its reflog is written. If the
+ * transaction changes the ref that HEAD points to, HEAD also has an item, only
+ * for its reflog.
  */
 #ifndef REFS_WRITE_REF_TRANSACTION_INTERNAL_H
 #define REFS_WRITE_REF_TRANSACTION_INTERNAL_H

@@ -17,7 +17,7 @@ const char *ref_result_reason(enum ref_result result)
 		return "";
 	case REF_NAME_CONFLICT:
 		return "refname conflict";
-	case REF_LOCKED: /* stock Git has this text for both */
+	case REF_LOCKED: /* as in stock Git, the text of REF_EXISTS */
 	case REF_EXISTS:
 		return "reference already exists";
 	case REF_ABSENT:
@@ -315,9 +315,9 @@ static int add_items(struct ref_transaction *tx, struct error *err)
  * Locks the refs of all items that are not locked yet, in the order of their
  * names. As in stock Git, the error of a failed transaction is about the
  * earliest queued update that is rejected. So after a rejection that makes the
- * transaction fail, items that were queued earlier are still locked, and no
- * others. Returns 0 (also if updates are rejected and the transaction continues
- * without them) or a negative error code.
+ * transaction fail, this function goes on, but locks only the refs of items
+ * that were queued earlier. Returns 0 (also if updates are rejected and the
+ * transaction continues without them) or a negative error code.
  */
 static int lock_round(struct ref_transaction *tx, struct error *err)
 {

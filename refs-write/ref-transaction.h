@@ -55,7 +55,7 @@ enum ref_result {
 	REF_DUPLICATE,
 	/* the current value of the ref cannot be read */
 	REF_BROKEN,
-	/* any other failure, mostly of the operating system */
+	/* any other failure, usually of the operating system */
 	REF_FAILED,
 };
 

@@ -3,9 +3,9 @@
  * The files backend: commits a prepared transaction.
  *
  * New values come first: the entries of all reflogs, then the renames.
- * Deletions come last. A deletion removes the record of packed-refs before the
- * loose file. So after a crash each ref has its old or its new value, never an
- * older value of packed-refs.
+ * Deletions come last. A deletion removes the ref's record from packed-refs
+ * before the loose file. So after a crash each ref has its old or its new
+ * value, never an older value that packed-refs had.
  *
  * As in stock Git, the reflogs of deleted refs are removed before any of these
  * refs. After a crash in between, a ref may have no reflog. In the other order,

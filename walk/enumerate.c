@@ -34,14 +34,14 @@ struct enumerate {
 	 */
 	struct bitset spared;
 	/*
-	 * Trees and blobs of the wanted commits that the newest uninteresting
-	 * commit does not have at the same path (see use_tree_changes in
+	 * Trees and blobs of the wanted commits, without those that the newest
+	 * uninteresting commit has at the same path (see use_tree_changes in
 	 * walk.h). The list may have an object twice, and may have
 	 * uninteresting objects.
 	 */
 	struct walk_items changes;
 	/*
-	 * true: `changes` has all trees and blobs of the answer, so no other
+	 * true: `changes` has all trees and blobs of the result, so no other
 	 * trees need be compared
 	 */
 	bool has_changes;

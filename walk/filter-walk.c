@@ -20,9 +20,9 @@ struct visit {
 };
 
 /*
- * The place where the walk has met an object: the depth, the path, and which of
- * the filter's sparse:oid parts (a combined filter has several parts) include
- * the object's directory.
+ * The place where the walk has met an object: the depth, the path, and the
+ * sparse:oid parts of the filter that include the object's directory. (A
+ * combined filter has several parts.)
  */
 struct place {
 	/*

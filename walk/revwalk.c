@@ -28,8 +28,8 @@ enum {
 
 /*
  * When all queued commits are uninteresting, a walk that is not exact (see
- * revwalk.h) ends after visits to this number of commits in a row that are
- * older than every commit of the result.
+ * revwalk.h) goes on a little. It ends after it has visited this number of
+ * commits in a row, each older than every commit of the result.
  */
 #define SLOP 5
 
@@ -285,7 +285,7 @@ static int start(struct walk *w, const struct revwalk_tips *tips,
 		    mark_ancestors(w, tips->haves[i]) < 0)
 			return error_nomem(err);
 	}
-	/* Of commits with one date, the haves are visited first. */
+	/* If several commits have the same date, haves are visited first. */
 	for (size_t i = 0; i < tips->want_nr; i++) {
 		int ret = enqueue(w, tips->wants[i], err);
 

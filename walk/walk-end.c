@@ -3,9 +3,9 @@
 #include "walk/walk-end.h"
 
 /*
- * A commit reaches only commits with smaller generation numbers. So a commit
- * whose generation number is known, and is not larger than the smallest of the
- * selected commits, reaches no selected commit.
+ * A commit reaches only commits with smaller generation numbers. Let g be the
+ * smallest generation number of the selected commits. A commit whose generation
+ * number is known, and is not larger than g, reaches no selected commit.
  *
  * Generation numbers may be unknown. For this case, there is a second test: if
  * only one commit is selected, the parents of this commit cannot reach it.

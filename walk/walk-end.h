@@ -123,11 +123,11 @@ static inline void walk_end_select(struct walk_end *e, uint32_t c)
  * Returns whether the walk can end. The walk can end if no commit in the queue
  * is interesting, and no commit in the queue can reach a selected commit.
  *
- * Unless `exact` is true, the walk can also end if `slop` calls of this
- * function in a row have found that all queued commits are uninteresting and
- * older than `date`. These calls are needed because dates may be wrong: an
- * older commit may still reach a selected commit. `date` is the date of a
- * selected commit, in seconds since 1970.
+ * If `exact` is false, the walk can also end if all queued commits are
+ * uninteresting and older than `date`, at `slop` calls of this function in a
+ * row. One such call is not enough, because dates may be wrong: an older commit
+ * may still reach a selected commit. `date` is the date of a selected commit,
+ * in seconds since 1970.
  *
  * O(1), except that some calls count e->threat_nr: O(length of the queue). The
  * queue may be empty; then the walk can end.

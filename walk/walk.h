@@ -79,18 +79,18 @@ int walk_add_tip(struct walk *w, struct walk_tips *tips, const struct oid *oid,
 		 bool lenient, struct error *err);
 
 /*
- * Adds an excluded id to the tips like walk_add_tip() with `lenient` false, but
- * ignores that the target of a tag is missing: the target excludes nothing
- * then, as in stock Git. Returns 0 or a negative error code.
+ * Adds an excluded id to the tips like walk_add_tip() with `lenient` false. But
+ * if the target of a tag is missing, this is no error: the target then excludes
+ * nothing, as in stock Git. Returns 0 or a negative error code.
  */
 int walk_add_excluded_tip(struct walk *w, struct walk_tips *tips,
 			  const struct oid *oid, struct error *err);
 
 /*
  * Adds an id to the tips like walk_add_tip() with `lenient` false, but does not
- * read the object if it is a commit. If a bitmap answers for the commit, it
- * need not be read at all; otherwise the walk reads it later. Returns 0 or a
- * negative error code.
+ * read the object if it is a commit. If a bitmap says what the commit reaches,
+ * the commit need not be read at all. Otherwise the walk reads it later.
+ * Returns 0 or a negative error code.
  */
 int walk_add_tip_unread(struct walk *w, struct walk_tips *tips,
 			const struct oid *oid, struct error *err);
