@@ -196,8 +196,8 @@ void daemon_turn_away(const struct daemon_options *options,
 }
 
 /*
- * Append the first line of objects/info/alternates as an absolute path. Returns
- * whether there is one.
+ * Appends the first line of objects/info/alternates as an absolute path.
+ * Returns whether it was appended.
  */
 static bool add_alternate(struct buf *out, const char *objects)
 {

@@ -185,7 +185,7 @@ static int keep_early(void *ctx, const char *bytes, size_t len,
 }
 
 /*
- * Copy the request to the child, until the child does not read further bytes.
+ * Copies the request to the child, until the child does not read further bytes.
  * Appends what the child writes meanwhile to *answer. Returns 0, or ERR_PEER if
  * the client ends the connection too early, or another negative error code.
  */
@@ -206,7 +206,7 @@ static int feed(struct sys_child *child, struct daemon_request *q,
 }
 
 /*
- * Handle the header line at *p, and move *p to the next line. Returns 1 for a
+ * Handles the header line at *p, and moves *p to the next line. Returns 1 for a
  * header, 0 for the empty line after the headers, or ERR_NOMEM.
  */
 static int take_line(struct http_reply *reply, char **p, struct error *err)
@@ -243,7 +243,7 @@ static ssize_t read_answer(const struct sys_child *child, void *bytes,
 					      "http-backend", err);
 }
 
-/* Read the child's headers into *head. Returns 0 or a negative error code. */
+/* Reads the child's headers into *head. Returns 0 or a negative error code. */
 static int read_head(const struct sys_child *child, struct buf *head,
 		     struct error *err)
 {
@@ -263,7 +263,7 @@ static int read_head(const struct sys_child *child, struct buf *head,
 	return 0;
 }
 
-/* Copy the child's answer to the client. */
+/* Copies the child's answer to the client. */
 static int relay(const struct sys_child *child, struct http_reply *reply,
 		 struct buf *head, struct error *err)
 {

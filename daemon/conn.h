@@ -136,7 +136,7 @@ struct daemon_conn {
 
 extern const struct http1_limits daemon_limits;
 
-/* Write a line about the connection to the log. */
+/* Writes a line about the connection to the log. */
 void daemon_log(const struct daemon_options *options,
 		const struct daemon_conn *conn, const char *line);
 

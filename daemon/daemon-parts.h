@@ -418,7 +418,7 @@ int daemon_input_fd(const struct daemon_conn *conn);
 int daemon_output_fd(const struct daemon_conn *conn);
 
 /*
- * Ask the access helper about the repository that daemon_talk_open() has
+ * Asks the access helper about the repository that daemon_talk_open() has
  * opened. Returns 1 if the request is allowed, or 0 if there is no helper.
  * Returns ERR_DENIED if the helper denies the request, or ERR_PEER if the
  * helper does not answer.
@@ -430,7 +430,7 @@ int daemon_output_fd(const struct daemon_conn *conn);
 int daemon_talk_authorize(struct daemon_talk *talk);
 
 /*
- * Open the repository that the request names. In protocol version 2, called
+ * Opens the repository that the request names. In protocol version 2, called
  * again before each command. Returns 0 with talk->answer.entered set, or a
  * negative error code:
  *
@@ -460,7 +460,7 @@ void daemon_talk_pause(struct daemon_talk *talk);
 const char *daemon_talk_principal(struct daemon_talk *talk);
 
 /*
- * Write "<kind>: <message>" to the log, and to the user if there is a
+ * Writes "<kind>: <message>" to the log, and to the user if there is a
  * descriptor for it.
  */
 void daemon_talk_tell(const struct daemon_talk *talk, const char *kind,

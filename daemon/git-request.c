@@ -113,7 +113,7 @@ static bool take_host(struct cursor *c, struct git_request *out)
 }
 
 /*
- * Take the parameters, which an empty string separates from the host. Empty
+ * Takes the parameters, which an empty string separates from the host. Empty
  * parameters are dropped. Returns false if a parameter is not valid.
  */
 static bool take_parameters(struct cursor *c, struct git_request *out)

@@ -41,7 +41,7 @@ struct git_request {
 size_t git_request_missing(const char *bytes, size_t len);
 
 /*
- * Parse a pkt-line of exactly `len` bytes. Returns 0 with all fields of *out
+ * Parses a pkt-line of exactly `len` bytes. Returns 0 with all fields of *out
  * set, or ERR_PEER if the line is not a valid request.
  */
 int git_request_parse(struct git_request *out, const char *bytes, size_t len,

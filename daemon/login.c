@@ -39,7 +39,7 @@ const char *daemon_challenge(const struct daemon_request *q)
 }
 
 /*
- * Split "Basic <base64>" into user and password. Returns false if the value is
+ * Splits "Basic <base64>" into user and password. Returns false if the value is
  * malformed.
  */
 static bool parse(char *user, const char **password, const char *value)

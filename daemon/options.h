@@ -110,7 +110,7 @@ struct daemon_options {
 	/* NULL: requests are not traced */
 	struct trace *trace;
 	const char *namespace; /* GIT_NAMESPACE, or NULL */
-	/* Write one line to the log. Called by several threads. */
+	/* Writes one line to the log. Called by several threads. */
 	void (*log)(void *ctx, const char *line);
 	void *log_ctx;
 	/* listening sockets, owned by the caller */

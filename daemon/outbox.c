@@ -56,10 +56,10 @@ static int add_item(struct outbox *box, const struct serve_span *item)
 }
 
 /*
- * The buffer box->literals has copied bytes (literals). Those at its start were
- * sent already. Removes them, and moves the rest to the start of the buffer.
- * Does nothing while the sent bytes are less than half of the buffer, so that
- * not too many bytes are moved.
+ * The buffer box->literals holds literals (copied bytes). Those at its start
+ * were sent already. Removes them, and moves the rest to the start of the
+ * buffer. Does nothing while the sent bytes are less than half of the buffer,
+ * so that not too many bytes are moved.
  */
 static void pack_literals(struct outbox *box)
 {
@@ -266,7 +266,7 @@ void outbox_peek(struct outbox_block *block, const struct outbox *box)
 }
 
 /*
- * Drop up to `n` bytes of the first item. Returns the number of dropped bytes.
+ * Drops up to `n` bytes of the first item. Returns the number of dropped bytes.
  */
 static size_t drop_some(struct outbox *box, struct serve_span *item, size_t n)
 {

@@ -84,11 +84,11 @@ bool outbox_has_room(const struct outbox *box, size_t len);
 /* Returns whether no item may be added. */
 bool outbox_is_full(const struct outbox *box);
 
-/* Add a copy of bytes. Returns 0 or ERR_NOMEM. */
+/* Adds a copy of bytes. Returns 0 or ERR_NOMEM. */
 int outbox_add_literal(struct outbox *box, const void *bytes, size_t len);
 
 /*
- * Add a span. If its bytes directly follow those of the last span, the two
+ * Adds a span. If its bytes directly follow those of the last span, the two
  * become one. Returns 0 or ERR_NOMEM.
  */
 int outbox_add_span(struct outbox *box, const struct serve_span *span);
@@ -113,12 +113,12 @@ struct outbox_block {
 };
 
 /*
- * Set *block to the next bytes, about a megabyte. The block is valid until the
+ * Sets *block to the next bytes, about a megabyte. The block is valid until the
  * outbox changes. An empty outbox gives an empty block.
  */
 void outbox_peek(struct outbox_block *block, const struct outbox *box);
 
-/* Drop `n` bytes, which were sent from the block of the last outbox_peek(). */
+/* Drops `n` bytes, which were sent from the block of the last outbox_peek(). */
 void outbox_drop(struct outbox *box, size_t n);
 
 #endif

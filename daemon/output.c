@@ -4,7 +4,7 @@
 #include "daemon/outbox.h"
 #include "daemon/stream.h"
 
-/* Give up the output, because the client is lost. Returns ERR_PEER. */
+/* Gives up the output, because the client is lost. Returns ERR_PEER. */
 static int fail(struct daemon_output *out)
 {
 	out->lost = outbox_unsent(&out->box);
@@ -90,7 +90,7 @@ int daemon_output_flush(struct daemon_output *out, struct error *err)
 	return ret;
 }
 
-/* Prepare to write. Returns 0, or ERR_PEER if the client was lost before. */
+/* Prepares to write. Returns 0, or ERR_PEER if the client was lost before. */
 static int begin(struct daemon_output *out, struct error *err)
 {
 	/*

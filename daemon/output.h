@@ -43,7 +43,7 @@ int daemon_output_emit(struct daemon_output *out, const struct serve_span *span,
 int daemon_output_flush(struct daemon_output *out, struct error *err);
 
 /*
- * Send up to about a megabyte of the outbox, with one system call. Sets
+ * Sends up to about a megabyte of the outbox, with one system call. Sets
  * *is_full if the socket takes no more bytes now. Returns the number of bytes,
  * which may be 0, or ERR_PEER if the client is lost.
  */

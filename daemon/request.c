@@ -50,7 +50,7 @@ static int send_continue(struct daemon_request *q, struct error *err)
 }
 
 /*
- * Read more bytes of the body into conn->input, behind the HTTP head. The head
+ * Reads more bytes of the body into conn->input, behind the HTTP head. The head
  * is not overwritten, because strings point into it. Returns 0 or a negative
  * error code; the end of the input is an error.
  */
@@ -346,9 +346,9 @@ static const char *status_line(unsigned status)
 /*
  * Reads the rest of the body and drops it, because the answer has said that the
  * connection is kept. Waits for bytes that are still on their way. Gives up if
- * the client waits for "100 Continue", because such a client may never send the
- * body, or if the body is long (DROP_MAX). Returns whether the body was read to
- * its end.
+ * the body is long (DROP_MAX). Also gives up if the client waits for "100
+ * Continue": such a client may never send the body. Returns whether the body
+ * was read to its end.
  */
 static bool drop_body(struct daemon_request *q)
 {
@@ -372,8 +372,8 @@ static bool drop_body(struct daemon_request *q)
 }
 
 /*
- * Keep the bytes behind the body for the next request. Returns whether the body
- * was read to its end.
+ * Keeps the bytes behind the body for the next request. Returns whether the
+ * body was read to its end.
  */
 static bool finish_input(struct daemon_request *q)
 {
@@ -415,7 +415,7 @@ static int ask_helper(struct daemon_request *q,
 }
 
 /*
- * Ask the access helper about the repository. Returns the status of a refusal,
+ * Asks the access helper about the repository. Returns the status of a refusal,
  * or NULL if the request may go on. The helper decides alone:
  * git-daemon-export-ok is not needed.
  */
@@ -529,7 +529,7 @@ static int admit_push(struct admission_pass *pass, struct daemon_request *q,
 }
 
 /*
- * Answer in a child process, and count the request in the statistics. A push
+ * Answers in a child process, and counts the request in the statistics. A push
  * waits for its turn first, unless its repository is suspected of crashing
  * workers. Returns 0 or a negative error code.
  */

@@ -258,7 +258,7 @@ static void look(void *ctx, const char *path)
 }
 
 /*
- * Add to s->witness the directories that repo_open() tries, in the same order,
+ * Adds to s->witness the directories that repo_open() tries, in the same order,
  * until one is the git directory of the repository. s->witness detects later
  * changes (sys/witness.h). Returns true if it detects every change that would
  * make repo_open() open another repository. Otherwise returns false.
@@ -415,10 +415,10 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 /* ---- objects */
 
 /*
- * Set two marks of each pack. is_pinned: the pack stays open until the answer
+ * Sets two marks of each pack. is_pinned: the pack stays open until the answer
  * was sent and daemon_snapshots_leave() is called. keeps_pages, if requests
- * share the packs: no request drops pages of the pack from memory, because the
- * others would have to read them again.
+ * share the packs: no request drops pages of the pack from memory, because
+ * other requests would have to read them again.
  */
 static void pin_packs(struct odb *odb, bool is_shared)
 {
@@ -429,8 +429,8 @@ static void pin_packs(struct odb *odb, bool is_shared)
 }
 
 /*
- * Add the files and directories in which odb_open() has found packs to
- * packs->witness, which detects later changes (sys/witness.h).
+ * Adds to packs->witness the files and directories in which odb_open() has
+ * found packs. The witness detects later changes (sys/witness.h).
  */
 static void witness_packs(struct daemon_packs *packs)
 {
@@ -458,7 +458,7 @@ static void witness_packs(struct daemon_packs *packs)
 }
 
 /*
- * Add the shallow and graft files to the witness of the packs, which finds
+ * Adds the shallow and graft files to the witness of the packs, which finds
  * changes of files (sys/witness.h). Requests read these files themselves, but
  * plans (cached responses) that were made with the old files are no longer
  * valid.

@@ -78,7 +78,7 @@ int daemon_snapshots_enter(struct daemon_snapshots *cache,
 			   const struct repo **repo, struct error *err);
 
 /*
- * Set *odb to the open packs of the repository that daemon_snapshots_enter()
+ * Sets *odb to the open packs of the repository that daemon_snapshots_enter()
  * has opened for *use. *odb is borrowed from *use. Packs that an earlier
  * request has opened are used again if they are unchanged. *warning and the
  * return values are those of odb_open().
@@ -95,7 +95,7 @@ int daemon_snapshots_objects(struct daemon_snapshots *cache,
  */
 const void *daemon_snapshots_owner(const struct daemon_use *use);
 
-/* End the use. A zeroed *use is allowed. */
+/* Ends the use. A zeroed *use is allowed. */
 void daemon_snapshots_leave(struct daemon_snapshots *cache,
 			    struct daemon_use *use);
 

@@ -12,7 +12,7 @@ static int refuse(struct error *err, const char *what)
 }
 
 /*
- * Take the string up to the next NUL into `out` of `size` bytes. Returns false
+ * Takes the string up to the next NUL into `out` of `size` bytes. Returns false
  * if there is no NUL, the string is too long, or it is not printable ASCII.
  */
 static bool take_string(struct cursor *c, char *out, size_t size)
@@ -49,7 +49,7 @@ static bool put(struct path *p, char c)
 }
 
 /*
- * Remove the quotes of a whole string: 'a'\''b' is a'b. Returns false if the
+ * Removes the quotes of a whole string: 'a'\''b' is a'b. Returns false if the
  * string has another form.
  */
 static bool unquote(struct path *p, const char *text)

@@ -35,14 +35,14 @@ struct ssh_request {
 };
 
 /*
- * Parse a message. Returns 0 with all fields of *out set, or ERR_PEER with a
+ * Parses a message. Returns 0 with all fields of *out set, or ERR_PEER with a
  * message for the client.
  */
 int ssh_request_parse(struct ssh_request *out, const char *bytes, size_t len,
 		      struct error *err);
 
 /*
- * Append a message to *out. NULL stands for an empty string. Returns 0 or
+ * Appends a message to *out. NULL stands for an empty string. Returns 0 or
  * ERR_NOMEM.
  */
 int ssh_request_format(struct buf *out, const char *command,

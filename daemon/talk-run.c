@@ -20,7 +20,7 @@
 /* ---- in a child process */
 
 /*
- * Start the service with the client's descriptors and wait. `variables` are
+ * Starts the service with the client's descriptors, and waits. `variables` are
  * "<name>=<value>". Returns the exit code or a negative error code.
  */
 static int spawn(const struct daemon_talk *t, const char *dir,
@@ -128,7 +128,7 @@ static int run_child(const struct daemon_talk *t, const struct repo *repo,
 }
 
 /*
- * Tell the client, before the advertisement, that there are too many requests.
+ * Tells the client, before the advertisement, that there are too many requests.
  * Returns the exit code of the service.
  */
 static int refuse_busy(struct daemon_talk *t)
@@ -153,7 +153,7 @@ void daemon_talk_refuse_excess(struct daemon_talk *talk)
 }
 
 /*
- * Run the service in a child process. A push waits for its turn. Returns the
+ * Runs the service in a child process. A push waits for its turn. Returns the
  * exit code of the service, or a negative error code.
  */
 static int run_admitted(struct daemon_talk *t, const struct repo *repo,

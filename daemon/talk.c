@@ -72,9 +72,9 @@ static int find_place(struct daemon_talk *talk, struct error *err)
  * Applies the rules for repositories whose requests have crashed worker
  * processes (daemon/guard.h). A request for such a repository is refused, or is
  * answered by a child process, so that a crash ends only the child. Returns 0
- * if the command may be answered. Returns ERR_DENIED in two cases: the rules
- * refuse the request; or the rules demand a child process, but a thread of this
- * process has already begun the fetch, and a child process cannot continue it.
+ * if the command may be answered. Returns ERR_DENIED in two cases. The rules
+ * refuse the request. Or the rules demand a child process, but a thread of this
+ * process has already begun the fetch: a child process cannot continue it.
  */
 static int enter_guard(struct daemon_talk *t, struct error *err)
 {

@@ -280,7 +280,7 @@ static int fail(const struct openssl *f, struct error *err)
 }
 
 /*
- * Set *wait after a call of an OpenSSL function, such as SSL_read(), that
+ * Sets *wait after a call of an OpenSSL function, such as SSL_read(), that
  * returned `ret` (<= 0). Returns 0, or ERR_PEER if the connection is broken.
  */
 static int judge(const struct tls_conn *conn, int ret, enum tls_wait *wait,
@@ -359,7 +359,7 @@ bool tls_has_bytes(const struct tls_conn *conn)
 }
 
 /*
- * Copy bytes from spans, at most one TLS record. Returns the number of bytes.
+ * Copies bytes from spans, at most one TLS record. Returns the number of bytes.
  */
 static size_t gather(uint8_t *out, const struct iovec *iov, size_t nr)
 {

@@ -87,9 +87,9 @@ struct commit_graph_chain {
 	 *
 	 * If such a layer was still in the old chain, its modification time is
 	 * first set to now. The reason: another process may have read the old
-	 * chain, and may be about to open the layer. Unless `expiry` is now or
-	 * later, the layer thus stays for a while, and a later write of the
-	 * chain removes it.
+	 * chain, and may be about to open the layer. So if `expiry` is before
+	 * now, the layer stays for a while, and a later write of the chain
+	 * removes it.
 	 */
 	int64_t expiry;
 };
@@ -124,8 +124,8 @@ int commit_graph_chain_lock(struct commit_graph_chain_lock *lock,
 void commit_graph_chain_unlock(struct commit_graph_chain_lock *lock);
 
 /*
- * Writes the file of the new layer and the chain file, and removes files that
- * the new chain does not need, unless another process changes the chain
+ * Writes the file of the new layer and the chain file. Then removes files that
+ * the new chain does not need, unless another process has changed the chain
  * meanwhile. Takes the lock first if it is not held, and releases it. Returns 0
  * or a negative error code. After an error the old chain is still in place,
  * with one exception: if only the removal of files has failed, the new chain is

@@ -288,7 +288,7 @@ static int number_commits(struct writing *w)
  *
  * The chain is locked before the single file is renamed. Otherwise another
  * process could replace the new single file by a chain, which this process then
- * removes. Neither would be left.
+ * removes. Neither the file nor the chain would be left.
  */
 static int install_single(struct writing *w, const struct buf *bytes)
 {

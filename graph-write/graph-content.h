@@ -122,7 +122,7 @@ struct graph_records {
 
 /*
  * Makes the records. Returns 0, ERR_UNSUPPORTED if there are more commits than
- * the format can store, or ERR_NOMEM. Release *r in any case.
+ * the format can store, or ERR_NOMEM. The caller releases *r in any case.
  */
 int graph_commits_records(struct graph_records *r, struct graph_commits *c,
 			  struct error *err);
@@ -222,8 +222,8 @@ struct changed_paths {
 /*
  * Computes the changed-path filters of the records, whose generation numbers
  * must be set. Also reads first parents that are in lower layers, because their
- * trees are compared. Returns 0 or a negative error code. Release *out in any
- * case.
+ * trees are compared. Returns 0 or a negative error code. The caller releases
+ * *out in any case.
  */
 int changed_paths_compute(struct changed_paths *out, struct graph_commits *c,
 			  const struct graph_records *records,

@@ -28,10 +28,10 @@
  *   enum gitreach_code with a message in `err`. Functions that can return a
  *   positive value document it. Out parameters come first. On failure,
  *   handles are set to NULL, and other out parameters are not changed.
- * - NULL. A required argument that is NULL is GITREACH_INVALID. An argument
- *   that may be NULL is documented: `err`, `ctx`, options and reports may be.
- *   Functions that return no code treat a NULL handle as empty: a count is 0, a
- *   message is "".
+ * - NULL. If a required argument is NULL, the function returns
+ *   GITREACH_INVALID. The arguments `err`, `ctx`, options and reports may be
+ *   NULL; comments name other arguments that may be. Functions that return no
+ *   code treat a NULL handle as empty: a count is 0, a message is "".
  * - Handles. The caller owns each handle and frees it with the function for
  *   its type, which accepts NULL. Queries and sets keep their repository
  *   alive, so handles may be freed in any order.
@@ -40,8 +40,9 @@
  *   Strings end with a NUL byte.
  * - Object ids. An id is passed as raw bytes, not hexadecimal, and the number
  *   of these bytes: 20 in SHA-1 repositories, 32 in SHA-256 repositories
- *   (gitreach_repo_id_len()). Any other number is GITREACH_INVALID.
- *   gitreach_id_print() and gitreach_id_parse() convert hexadecimal digits.
+ *   (gitreach_repo_id_len()). For any other number, a function returns
+ *   GITREACH_INVALID. gitreach_id_print() and gitreach_id_parse() convert
+ *   hexadecimal digits.
  * - Units. Sizes are in bytes, times in nanoseconds.
  * - Structs. A struct starts with `size`, which the caller sets to sizeof(the
  *   struct). Later versions add members at the end. If a program sets a
@@ -127,7 +128,7 @@ enum gitreach_code {
 typedef struct gitreach_error gitreach_error;
 
 /*
- * Create an error, which holds the message of one failure at a time. Returns
+ * Creates an error, which holds the message of one failure at a time. Returns
  * NULL if there is no memory. All functions accept NULL in place of an error,
  * if the caller needs no message.
  */
@@ -165,7 +166,7 @@ enum gitreach_open_flag {
 enum gitreach_hash { GITREACH_SHA1 = 1, GITREACH_SHA256 = 2 };
 
 /*
- * Open a repository. The handle is a snapshot of its packs, bitmap index,
+ * Opens a repository. The handle is a snapshot of its packs, bitmap index,
  * configuration and references. Later changes by other processes are not
  * visible. Packs and references that other processes delete remain usable, but
  * loose objects do not. `flags`: a sum of enum gitreach_open_flag. Returns
@@ -178,9 +179,9 @@ GITREACH_API int gitreach_repo_open(gitreach_repo **out, const char *path,
 GITREACH_API void gitreach_repo_close(gitreach_repo *repo);
 
 /*
- * Open the repository of `repo` again, with the flags with which it was opened.
- * *out is a new snapshot. The old snapshot `repo` does not change and remains
- * valid. Cost: that of gitreach_repo_open().
+ * Opens the repository of `repo` again, with the flags with which it was
+ * opened. *out is a new snapshot. The old snapshot `repo` does not change and
+ * remains valid. Cost: that of gitreach_repo_open().
  */
 GITREACH_API int gitreach_repo_refresh(gitreach_repo **out,
 				       const gitreach_repo *repo,
@@ -207,26 +208,26 @@ GITREACH_API size_t gitreach_repo_id_len(const gitreach_repo *repo);
 #define GITREACH_ID_TEXT_MAX 65
 
 /*
- * Write an id as lower-case hexadecimal digits and a NUL into `hex`, which has
+ * Writes an id as lower-case hexadecimal digits and a NUL into `hex`, which has
  * room for GITREACH_ID_TEXT_MAX bytes. Cost: constant.
  */
 GITREACH_API int gitreach_id_print(char *hex, const uint8_t *id, size_t id_len,
 				   gitreach_error *err);
 
 /*
- * Read the 40 or 64 hexadecimal digits of a string into `id`, which has room
- * for GITREACH_ID_MAX bytes, and set *id_len. Returns GITREACH_INVALID for any
+ * Reads the 40 or 64 hexadecimal digits of a string into `id`, which has room
+ * for GITREACH_ID_MAX bytes, and sets *id_len. Returns GITREACH_INVALID for any
  * other string. The object need not exist. Cost: constant.
  */
 GITREACH_API int gitreach_id_parse(uint8_t *id, size_t *id_len, const char *hex,
 				   gitreach_error *err);
 
 /*
- * Set `id`, which has room for gitreach_repo_id_len() bytes, to the object that
- * a name means. Names are those of gitreach_query_want_name(). Returns
- * GITREACH_MISSING if there is no such object, and GITREACH_INVALID if the name
- * is ambiguous. Cost: one look-up for a reference. A name such as "main~3" also
- * reads each commit, tag or tree on the way.
+ * Sets `id`, which has room for gitreach_repo_id_len() bytes, to the id of the
+ * object that a name means. Names are those of gitreach_query_want_name().
+ * Returns GITREACH_MISSING if there is no such object, and GITREACH_INVALID if
+ * the name is ambiguous. Cost: one look-up for a reference. A name such as
+ * "main~3" also reads each commit, tag or tree on the way.
  */
 GITREACH_API int gitreach_repo_resolve(uint8_t *id, gitreach_repo *repo,
 				       const char *name, gitreach_error *err);
@@ -243,7 +244,7 @@ struct gitreach_ref {
 };
 
 /*
- * Visit all references of the snapshot whose full names start with `prefix`
+ * Visits all references of the snapshot whose full names start with `prefix`
  * ("refs/tags/"), in the order of their names. "" means all references, with
  * HEAD first. Dangling symbolic references are left out. If `fn` returns
  * another value than 0, the visit stops, as described for gitreach_set_each().
@@ -265,9 +266,10 @@ struct gitreach_object_info {
 };
 
 /*
- * Describe an object without reading its content. Before the call, the caller
- * sets out->size to sizeof(*out). Returns GITREACH_MISSING if there is no such
- * object. Cost: a look-up, and reading the headers of its delta chain.
+ * Sets *out to facts about an object, without reading its content. Before the
+ * call, the caller sets out->size to sizeof(*out). Returns GITREACH_MISSING if
+ * there is no such object. Cost: a look-up, and reading the headers of its
+ * delta chain.
  */
 GITREACH_API int gitreach_object_info(struct gitreach_object_info *out,
 				      const gitreach_repo *repo,
@@ -350,7 +352,7 @@ enum gitreach_query_option {
 };
 
 /*
- * Create an empty query, without wants and haves. A query may be run several
+ * Creates an empty query, without wants and haves. A query may be run several
  * times, and changed between runs. Cost: constant.
  */
 GITREACH_API int gitreach_query_new(gitreach_query **out, gitreach_repo *repo,
@@ -358,7 +360,7 @@ GITREACH_API int gitreach_query_new(gitreach_query **out, gitreach_repo *repo,
 GITREACH_API void gitreach_query_free(gitreach_query *query);
 
 /*
- * Add an object of any type to the wants or to the haves. The result is the
+ * Adds an object of any type to the wants or to the haves. The result is the
  * closure of the wants without the closure of the haves. If a want does not
  * exist, gitreach_query_run() returns GITREACH_MISSING. If a have does not
  * exist, it is ignored. Cost: constant; the object is looked up by
@@ -370,7 +372,7 @@ GITREACH_API int gitreach_query_have(gitreach_query *query, const uint8_t *id,
 				     size_t id_len, gitreach_error *err);
 
 /*
- * Add an object by name to the wants or to the haves. The name is a reference
+ * Adds an object by name to the wants or to the haves. The name is a reference
  * ("HEAD", "refs/heads/main", or short, "main") or another expression of
  * gitrevisions(7) ("v1.0^{tree}", "main~3"), except reflogs and searches.
  * Returns GITREACH_MISSING if there is no such object. Cost: that of
@@ -384,8 +386,8 @@ GITREACH_API int gitreach_query_have_name(gitreach_query *query,
 					  gitreach_error *err);
 
 /*
- * Add all references whose full names start with `prefix` ("refs/tags/") to the
- * wants or to the haves. "" means all references and HEAD. If no reference
+ * Adds all references whose full names start with `prefix` ("refs/tags/") to
+ * the wants or to the haves. "" means all references and HEAD. If no reference
  * matches, nothing is added. Returns GITREACH_CORRUPT if a reference is broken.
  * Cost: that of gitreach_repo_each_ref().
  */
@@ -397,7 +399,7 @@ GITREACH_API int gitreach_query_have_refs(gitreach_query *query,
 					  gitreach_error *err);
 
 /*
- * Leave out references whose full names start with `prefix` ("refs/pull/") in
+ * Leaves out references whose full names start with `prefix` ("refs/pull/") in
  * all later calls that add references to the query. The prefix "HEAD" leaves
  * out HEAD. The function may be called several times, with different prefixes.
  * Objects that other references reach are still found. Cost: constant.
@@ -407,7 +409,7 @@ GITREACH_API int gitreach_query_exclude_refs(gitreach_query *query,
 					     gitreach_error *err);
 
 /*
- * Treat a commit as having no parents, as a shallow boundary does. After this
+ * Treats a commit as having no parents, as a shallow boundary does. After this
  * call, the query is always answered by walking, never by the bitmap index.
  * Cost: constant.
  */
@@ -416,7 +418,7 @@ GITREACH_API int gitreach_query_shallow(gitreach_query *query,
 					gitreach_error *err);
 
 /*
- * Exclude objects that do not pass a filter. Filters are written as for `git
+ * Excludes objects that do not pass a filter. Filters are written as for `git
  * rev-list --filter`: "blob:none", "blob:limit=1m", "tree:0",
  * "object:type=tag", "sparse:oid=<name>", "combine:<spec>+<spec>". If there are
  * several filters, an object must pass all of them. Returns GITREACH_INVALID if
@@ -427,18 +429,20 @@ GITREACH_API int gitreach_query_filter(gitreach_query *query, const char *spec,
 				       gitreach_error *err);
 
 /*
- * Set an option; `option` is an enum gitreach_query_option. Returns 0, or a
+ * Sets an option; `option` is an enum gitreach_query_option. Returns 0, or a
  * negative code if the option or its value is not valid. Cost: constant.
  */
 GITREACH_API int gitreach_query_set(gitreach_query *query, int option,
 				    uint64_t value, gitreach_error *err);
 
-/* Set the progress callback for runs of this query. NULL, the default: none. */
+/*
+ * Sets the progress callback for runs of this query. NULL, the default: none.
+ */
 GITREACH_API void gitreach_query_progress(gitreach_query *query,
 					  gitreach_progress_fn fn, void *ctx);
 
 /*
- * Find the objects that the wants reach and the haves do not reach. Cost with
+ * Finds the objects that the wants reach and the haves do not reach. Cost with
  * bitmaps: reading the commits between the wants or haves and the nearest
  * commits with a bitmap, and the trees that are new in these commits; then some
  * passes over the bits of a set. Cost with walking: reading all commits that
@@ -450,7 +454,7 @@ GITREACH_API int gitreach_query_run(gitreach_set **out,
 				    gitreach_error *err);
 
 /*
- * Run `nr` queries of one snapshot, and leave in each result only the objects
+ * Runs `nr` queries of one snapshot, and leaves in each result only the objects
  * that no other result has. So if each query wants the references of one fork,
  * each result has the objects that only this fork needs. out[0] to out[nr - 1]
  * become new sets; on failure all are NULL. Cost: the queries, one after the
@@ -480,7 +484,7 @@ enum gitreach_type {
 GITREACH_API void gitreach_set_free(gitreach_set *set);
 
 /*
- * Create a set of `nr` objects, each of which is named by `id_len` bytes at
+ * Creates a set of `nr` objects, each of which is named by `id_len` bytes at
  * `ids`. Objects that they reach are not added. An object may be named several
  * times. Returns GITREACH_MISSING if an object does not exist. Cost: a look-up
  * for each id, and one bit for each indexed object.
@@ -497,7 +501,7 @@ GITREACH_API uint64_t gitreach_set_count(const gitreach_set *set,
 					 uint32_t types);
 
 /*
- * Set *bytes to the stored size of the objects whose types are in `types`, as
+ * Sets *bytes to the stored size of the objects whose types are in `types`, as
  * `git rev-list --disk-usage` counts it. For a delta, this is the size of the
  * delta. Cost: a look-up for each of these objects.
  */
@@ -513,7 +517,7 @@ GITREACH_API int gitreach_set_contains(const gitreach_set *set,
 				       const uint8_t *id, size_t id_len);
 
 /*
- * Visit each object whose type is in `types` once. The order of types is
+ * Visits once each object whose type is in `types`. The order of types is
  * commits, trees, blobs, tags. Within a type, objects of the bitmap index come
  * first, in pack order, which usually starts with the newest commits. `type`:
  * an enum gitreach_type. If `fn` returns another value than 0, the function
@@ -528,9 +532,10 @@ GITREACH_API int gitreach_set_each(const gitreach_set *set, uint32_t types,
 				   gitreach_error *err);
 
 /*
- * Create a new set: the objects that are in both sets (and), in at least one
- * set (or), or in `a` but not in `b`. Returns GITREACH_INVALID if the sets
- * belong to different snapshots. Cost: one pass over the bits of both sets.
+ * Creates a new set: the objects that are in both sets (and), in at least one
+ * set (or), or in `a` but not in `b` (andnot). Returns GITREACH_INVALID if the
+ * sets belong to different snapshots. Cost: one pass over the bits of both
+ * sets.
  */
 GITREACH_API int gitreach_set_and(gitreach_set **out, const gitreach_set *a,
 				  const gitreach_set *b, gitreach_error *err);
@@ -563,7 +568,7 @@ struct gitreach_explanation {
 };
 
 /*
- * Explain how a set was found. Before the call, the caller sets out->size to
+ * Explains how a set was found. Before the call, the caller sets out->size to
  * sizeof(*out). The function sets all other members. Cost: constant.
  */
 GITREACH_API int gitreach_set_explain(struct gitreach_explanation *out,
@@ -596,8 +601,8 @@ struct gitreach_bitmap_info {
 };
 
 /*
- * Describe the bitmap index that queries use. Returns GITREACH_MISSING and the
- * reason if there is no usable index. Cost: constant.
+ * Sets *out to facts about the bitmap index that queries use. Returns
+ * GITREACH_MISSING and the reason if there is no usable index. Cost: constant.
  */
 GITREACH_API int gitreach_bitmap_info(struct gitreach_bitmap_info *out,
 				      const gitreach_repo *repo,
@@ -615,8 +620,8 @@ struct gitreach_bitmap_entry {
 };
 
 /*
- * Visit the commits that have a bitmap of their own, in the order of their ids.
- * If `fn` returns another value than 0, the visit stops, as described for
+ * Visits the commits that have a bitmap of their own, in the order of their
+ * ids. If `fn` returns another value than 0, the visit stops, as described for
  * gitreach_set_each(). Without a bitmap index, no commit is visited. Cost: one
  * call for each bitmap; bitmaps are not decoded.
  */
@@ -643,9 +648,9 @@ struct gitreach_verify_options {
 };
 
 /*
- * Compare the bitmap index with the objects. Returns 0 if the index is correct,
- * GITREACH_CORRUPT if it is not, or GITREACH_MISSING without an index. For
- * GITREACH_CORRUPT, the message names the first wrong object and the commit
+ * Compares the bitmap index with the objects. Returns 0 if the index is
+ * correct, GITREACH_CORRUPT if it is not, or GITREACH_MISSING without an index.
+ * For GITREACH_CORRUPT, the message names the first wrong object and the commit
  * whose bitmap is wrong. `options` may be NULL.
  *
  * Cost: if options->sample is 0, all commits and trees of the history are read
@@ -670,13 +675,14 @@ struct gitreach_bitmap_options {
 };
 
 /*
- * Write the bitmap index of the repository's only pack, and replace an existing
- * one. If the repository has a multi-pack-index, write a new one and its bitmap
- * index instead. A new snapshot (gitreach_repo_refresh()) uses the new index.
- * Returns GITREACH_MISSING if there is no pack, or if a reachable object is not
- * in the pack. Returns GITREACH_UNSUPPORTED if there are several packs and no
- * multi-pack-index. In these cases nothing is changed. `options` may be NULL.
- * Cost: reading all commits and trees of the history, and writing the index.
+ * Writes the bitmap index of the repository's only pack, and replaces an
+ * existing bitmap index. If the repository has a multi-pack-index, writes a new
+ * one and its bitmap index instead. A new snapshot (gitreach_repo_refresh())
+ * uses the new index. Returns GITREACH_MISSING if there is no pack, or if a
+ * reachable object is not in the pack. Returns GITREACH_UNSUPPORTED if there
+ * are several packs and no multi-pack-index. In these cases nothing is changed.
+ * `options` may be NULL. Cost: reading all commits and trees of the history,
+ * and writing the index.
  */
 GITREACH_API int gitreach_bitmap_write(
 	const gitreach_repo *repo,
@@ -740,7 +746,7 @@ struct gitreach_pack_report {
 typedef int (*gitreach_write_fn)(void *ctx, const void *bytes, size_t len);
 
 /*
- * Make the pack that answers a query, as `git upload-pack` sends it: the
+ * Makes the pack that answers a query, as `git upload-pack` sends it: the
  * objects that the wants reach and the haves do not reach. Stored data is
  * copied wherever the receiver can use it. The pack may contain some objects
  * that the haves reach. Options of the query (gitreach_query_set()):
@@ -757,7 +763,7 @@ GITREACH_API int gitreach_query_write_pack(
 	void *ctx, struct gitreach_pack_report *report, gitreach_error *err);
 
 /*
- * Make a pack of exactly the objects of a set. Each object is stored whole or
+ * Makes a pack of exactly the objects of a set. Each object is stored whole or
  * as a delta against another object of the set. With the flag
  * GITREACH_PACK_THIN, returns GITREACH_INVALID, because a set has no haves.
  * `options` and `report` may be NULL. Cost: copying the stored bytes, and

@@ -162,7 +162,7 @@ uint64_t metrics_get(const struct metrics *m, unsigned family,
 /* ---- text */
 
 /*
- * Append a number. It is converted from the unit in which it is counted to the
+ * Appends a number. It is converted from the unit in which it is counted to the
  * unit in which it is printed (struct metrics_family).
  */
 static int put_number(struct buf *out, const struct metrics_family *f,
@@ -184,7 +184,7 @@ struct sample {
 	size_t cell;
 };
 
-/* Append the labels of a cell; `le` is a further label, or NULL. */
+/* Appends the labels of a cell; `le` is a further label, or NULL. */
 static int put_labels(const struct sample *s, const char *le)
 {
 	const struct metrics_family *f = s->family;
@@ -210,7 +210,7 @@ static int put_labels(const struct sample *s, const char *le)
 }
 
 /*
- * Append one line. If `is_count` is true, the number is printed unchanged.
+ * Appends one line. If `is_count` is true, the number is printed unchanged.
  * Otherwise it is converted to the unit of the family.
  */
 static int put_line(const struct sample *s, const char *suffix, const char *le,

@@ -36,7 +36,7 @@ static int open_one(struct reftable_stack *stack, const char *dir,
 }
 
 /*
- * Opens the tables that `list`, the content of tables.list, names. The
+ * Opens the tables that are named in `list`, the content of tables.list. The
  * function replaces line ends in the list by NULs. Returns 0 or a negative
  * error code.
  */

@@ -12,7 +12,7 @@
  * object id, which blocks of refs (r-blocks) have refs to the object.
  *
  * Bytes go to a temporary file as soon as a block is complete. The writer keeps
- * one block, the future index, and 12 to 40 bytes for each ref in memory.
+ * in memory one block, the future index, and 12 to 40 bytes for each ref.
  */
 #ifndef REFTABLE_WRITER_H
 #define REFTABLE_WRITER_H

@@ -46,7 +46,7 @@ static int add_capabilities(struct buf *out, const struct session *s,
 }
 
 /*
- * Write the line of a ref. In the first line, the capabilities take the place
+ * Writes the line of a ref. In the first line, the capabilities take the place
  * of `suffix`. Only the line of a peeled tag has a suffix, and such a line is
  * never the first one.
  */
@@ -78,7 +78,7 @@ static int write_with_peeled(void *ctx, const struct ref *ref)
 }
 
 /*
- * Look up HEAD and its branch. Returns 1 if HEAD names an object, 0 if HEAD is
+ * Looks up HEAD and its branch. Returns 1 if HEAD names an object, 0 if HEAD is
  * unborn or broken (with a warning), or ERR_NOMEM.
  */
 static int find_head(struct session *s, struct ref *head, const char **branch,

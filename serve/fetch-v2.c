@@ -66,7 +66,7 @@ static int take_want(struct fetch *f, const char *line, struct error *err)
 }
 
 /*
- * Add the name of a wanted ref to f->ref_names. Returns 0, ERR_PEER if the
+ * Adds the name of a wanted ref to f->ref_names. Returns 0, ERR_PEER if the
  * request has named the ref before, or another negative error code.
  */
 static int note_ref_name(struct fetch *f, const char *name, struct error *err)
@@ -206,7 +206,7 @@ static int take_lines(struct fetch *f, struct v2_args *args, struct error *err)
 }
 
 /*
- * Read and check the request. If a want is missing, the error is about this
+ * Reads and checks the request. If a want is missing, the error is about this
  * want, even if a later part of the request cannot be parsed.
  */
 static int parse(struct fetch *f, struct v2_args *args, struct error *err)
@@ -223,7 +223,7 @@ static int parse(struct fetch *f, struct v2_args *args, struct error *err)
 }
 
 /*
- * Write acknowledgments, if the client sent haves. Returns 1 if the pack
+ * Writes acknowledgments, if the client sent haves. Returns 1 if the pack
  * follows, 0 if the answer is complete, or a negative error code.
  */
 static int acknowledge(struct fetch *f, struct error *err)
@@ -299,7 +299,7 @@ static int answer(struct fetch *f, struct error *err)
 }
 
 /*
- * Write the request to the trace, as a JSON object with the same keys as in
+ * Writes the request to the trace, as a JSON object with the same keys as in
  * stock Git.
  */
 static void trace_fetch_info(const struct fetch *f)

@@ -8,7 +8,7 @@
 #define TREE_DEPTH "uploadpackfilter.tree.maxdepth"
 
 /*
- * Check whether clients may use one kind of filter.
+ * Checks whether clients may use one kind of filter.
  * uploadpackfilter.<kind>.allow overrides uploadpackfilter.allow.
  */
 static int check_kind(const struct config *config, enum filter_kind kind,

@@ -72,7 +72,7 @@ static int parse(struct listing *l, struct v2_args *args)
 }
 
 /*
- * Sort the ref prefixes, and remove each prefix that begins with another
+ * Sorts the ref prefixes, and removes each prefix that begins with another
  * prefix.
  */
 static void disjoin(struct listing *l)
@@ -166,7 +166,7 @@ static const char *visit_prefix(const struct listing *l, size_t i)
 	return l->all || !l->prefixes.nr ? "" : l->prefixes.items[i];
 }
 
-/* Visit the refs below refs/. */
+/* Visits the refs below refs/. */
 static int visit_refs(struct listing *l, struct error *warning)
 {
 	int ret = 0;
@@ -187,11 +187,11 @@ static bool is_for_refs(const char *prefix)
 }
 
 /*
- * Find out whether requests can share the packets of this listing. If so, set
+ * Finds out whether requests can share the packets of this listing. If so, sets
  * *cached to the packed-refs file or the reftable stack that has all refs of
- * the listing. Set *cached to NULL if not: a loose ref is listed, the packets
- * go into a sideband or into the trace, or there is no cache. Returns 0 or a
- * negative error code.
+ * the listing. Otherwise sets *cached to NULL, for example if a loose ref is
+ * listed, if the packets go into a sideband or the trace, or if there is no
+ * cache. Returns 0 or a negative error code.
  */
 static int find_cached(const struct refs_cached **cached, struct listing *l)
 {
@@ -221,10 +221,9 @@ static int find_cached(const struct refs_cached **cached, struct listing *l)
 }
 
 /*
- * Set *key to a string with all values that decide which of the cached refs a
- * listing has, and in which form: the rules for hidden refs, the namespace, the
- * prefixes, and whether tags are peeled. Listings with different lines get
- * different keys.
+ * Sets *key to a string that identifies a listing of the cached refs. It has
+ * the rules for hidden refs, the namespace, the prefixes, and whether tags are
+ * peeled. Listings with different lines get different keys.
  */
 static int make_key(struct buf *key, const struct listing *l)
 {
@@ -247,7 +246,7 @@ static int make_key(struct buf *key, const struct listing *l)
 }
 
 /*
- * List the refs. Keep the packets of the list for later requests, if all of
+ * Lists the refs. Keeps the packets of the list for later requests, if all of
  * them are still in the buffer, and if they stay right as long as the cached
  * refs do not change. A packet may also have the peeled value of a tag, which
  * was read from the tag object. Such a packet can be kept, because an object

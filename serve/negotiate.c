@@ -69,7 +69,7 @@ static int answer_common(struct negotiate *n, const struct oid *have,
 }
 
 /*
- * Answer a have that the server does not know. The client gets an answer, an
+ * Answers a have that the server does not know. The client gets an answer, an
  * ACK, only if the common haves are enough: each wanted commit has one of them
  * among its ancestors. The client then does not send the ancestors of this
  * have.

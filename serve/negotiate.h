@@ -84,7 +84,7 @@ struct negotiate {
 };
 
 /*
- * Start a negotiation in plain mode. The caller may set n->mode and n->no_done
+ * Starts a negotiation in plain mode. The caller may set n->mode and n->no_done
  * before the first have. *ops is copied; `common` and `out` must outlive *n.
  */
 void negotiate_init(struct negotiate *n, const struct negotiate_ops *ops,
@@ -92,27 +92,27 @@ void negotiate_init(struct negotiate *n, const struct negotiate_ops *ops,
 		    enum hash_algo algo);
 
 /*
- * Protocol v0/v1: answer one have. `have` is the id that the client sent.
+ * Protocol v0/v1: answers one have. `have` is the id that the client sent.
  * Returns 0 or a negative error code.
  */
 int negotiate_have(struct negotiate *n, const struct oid *have,
 		   struct error *err);
 
 /*
- * Protocol v0/v1: answer the flush packet at the end of a round. Returns 1 if
+ * Protocol v0/v1: answers the flush packet at the end of a round. Returns 1 if
  * the pack follows, 0 if the client will send more haves, or a negative error
  * code.
  */
 int negotiate_flush(struct negotiate *n, struct error *err);
 
 /*
- * Protocol v0/v1: answer "done". The pack follows. Returns 0 or a negative
+ * Protocol v0/v1: answers "done". The pack follows. Returns 0 or a negative
  * error code.
  */
 int negotiate_done(struct negotiate *n, struct error *err);
 
 /*
- * Protocol v2: write the acknowledgments section, with one ACK for each id in
+ * Protocol v2: writes the acknowledgments section, with one ACK for each id in
  * n->common. "ready" is written if the common haves are enough and
  * `wait_for_done` is false. Returns 1 if "ready" was written (the pack
  * follows), 0 if not, or a negative error code. The caller writes the packet

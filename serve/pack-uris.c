@@ -15,7 +15,7 @@ struct loading {
 };
 
 /*
- * Parse a configured value "<blob> <pack> <uri>". The strings of *out point
+ * Parses a configured value "<blob> <pack> <uri>". The strings of *out point
  * into `value`. Returns false if the value is malformed.
  */
 static bool parse(struct pack_uri *out, const char *value, enum hash_algo algo)
@@ -145,7 +145,7 @@ int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
 	return published_identify(&offer->published, hash, err);
 }
 
-/* Write the section with the URI of a published pack. */
+/* Writes the section with the URI of a published pack. */
 static int tell_pack(const struct pack_offer *offer, const struct oid *pack,
 		     struct pktline_writer *out, struct error *err)
 {

@@ -49,7 +49,7 @@ static int add(struct promisor_remotes *remotes, const char *name, size_t len)
 }
 
 /*
- * Add a remote to the list if a configuration entry says that the remote is a
+ * Adds a remote to the list if a configuration entry says that the remote is a
  * promisor remote. A later entry "promisor = false" does not remove the remote.
  */
 static int take(void *ctx, const struct config_entry *entry)
@@ -73,7 +73,7 @@ static int take(void *ctx, const struct config_entry *entry)
 }
 
 /*
- * Set *out to the value of remote.<name>.<variable>, or to NULL if the key is
+ * Sets *out to the value of remote.<name>.<variable>, or to NULL if the key is
  * not set or empty.
  */
 static int look_up(const char **out, const struct config *config,
@@ -116,7 +116,7 @@ static void parse_fields(bool *filter, bool *token, const char *list,
 }
 
 /*
- * Read the URL and the other fields of each remote. Remotes without a URL are
+ * Reads the URL and the other fields of each remote. Remotes without a URL are
  * removed from the list.
  */
 static int complete(struct promisor_remotes *remotes,

@@ -127,8 +127,8 @@ static int take_shallow(struct request *req, const char *line,
 }
 
 /*
- * Parse a decimal number. Returns false if `text` is not a decimal number or is
- * too large.
+ * Parses a decimal number. Returns false if `text` is not a decimal number or
+ * is too large.
  */
 static bool parse_number(uint64_t *out, const char *text)
 {
@@ -201,7 +201,7 @@ int request_take_line(struct request *req, const char *line, struct error *err)
 }
 
 /*
- * Find the object that a revision names, if gitreach.reachableOnly is set. The
+ * Finds the object that a revision names, if gitreach.reachableOnly is set. The
  * revision must be a full id or a visible ref; a path may follow after a colon.
  * Any other revision is refused. An abbreviated id, for example, would be
  * searched among all objects, including those that the client must not know of.
@@ -248,7 +248,7 @@ static int resolve(void *ctx, const char *name, struct oid *oid)
 }
 
 /*
- * Load the sparse patterns from the blobs that the filter's sparse:oid parts
+ * Loads the sparse patterns from the blobs that the filter's sparse:oid parts
  * name.
  */
 static int load_sparse(struct request *req, struct error *err)
@@ -406,7 +406,7 @@ static bool has_object(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add a have and its parents as targets of the reachability walk. The
+ * Adds a have and its parents as targets of the reachability walk. The
  * negotiation ends when each want reaches a target (is_enough()). The client
  * has the targets: it has the have, and so also the have's parents.
  *
@@ -439,7 +439,7 @@ static int add_target(struct request *req, uint32_t commit_nr,
 }
 
 /*
- * Take the common haves that arrived since the last call, and add them to the
+ * Takes the common haves that arrived since the last call, and adds them to the
  * targets of the reachability walk. Returns 0 or a negative error code.
  */
 static int add_targets(struct request *req, const struct oidset *common,
@@ -487,7 +487,7 @@ struct negotiate_ops request_ops(struct request *req)
 }
 
 /*
- * Write to the trace why a bitmap index or a walk was chosen. An unknown cost
+ * Writes to the trace why a bitmap index or a walk was chosen. An unknown cost
  * is left out.
  */
 static void tell_plan(struct summary *s, const struct bitmap_plan *plan)
@@ -534,7 +534,7 @@ static void summarize_pack(struct summary *s, const struct packing_report *r)
 }
 
 /*
- * Write to the trace the values that determine the content of the pack: wants,
+ * Writes to the trace the values that determine the content of the pack: wants,
  * haves and options.
  */
 static void summarize_text(struct summary *s, const struct request *req,

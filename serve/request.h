@@ -47,10 +47,10 @@ struct request {
 	uint32_t depth;
 	/* true: `depth` is counted from client_shallow, not from the wants */
 	bool is_relative;
-	/* Leave out commits older than `since`. */
+	/* true: commits older than `since` are left out */
 	bool has_since;
 	uint64_t since; /* seconds since 1970 */
-	/* Leave out these commits and their ancestors. */
+	/* these commits and their ancestors are left out */
 	struct oidset nots;
 	/* number of deepen-not lines, with repetitions */
 	uint32_t not_line_nr;
@@ -89,7 +89,7 @@ struct request {
 	size_t target_nr;
 };
 
-/* Start an empty request. `s` must outlive *req. */
+/* Starts an empty request. `s` must outlive *req. */
 void request_init(struct request *req, struct session *s);
 void request_release(struct request *req);
 
@@ -97,21 +97,21 @@ void request_release(struct request *req);
 bool request_has_depth_limit(const struct request *req);
 
 /*
- * Parse "<word> <hex id>" at the start of a line. Returns the text after the
+ * Parses "<word> <hex id>" at the start of a line. Returns the text after the
  * id, or NULL if the line has another form.
  */
 const char *request_parse_oid(const struct request *req, const char *line,
 			      const char *word, struct oid *oid);
 
 /*
- * Handle a line that v0 and v2 have in common: shallow, deepen, deepen-since or
- * deepen-not. Returns 1 if the line is one of these, 0 if not, or a negative
+ * Handles a line that v0 and v2 have in common: shallow, deepen, deepen-since
+ * or deepen-not. Returns 1 if the line is one of these, 0 if not, or a negative
  * error code (ERR_PEER for a bad value).
  */
 int request_take_line(struct request *req, const char *line, struct error *err);
 
 /*
- * Handle a line "filter <spec>". Returns 0 or a negative error code. ERR_PEER:
+ * Handles a line "filter <spec>". Returns 0 or a negative error code. ERR_PEER:
  * the filter is malformed or not allowed, or the request already has a filter.
  */
 int request_take_filter(struct request *req, const char *spec,
@@ -124,21 +124,21 @@ int request_take_filter(struct request *req, const char *spec,
 int request_check_depth_limit(const struct request *req, struct error *err);
 
 /*
- * Parse the id of a "have <id>" line and count the have. Returns 0, or ERR_PEER
- * for a malformed id.
+ * Parses the id of a "have <id>" line, and counts the have. Returns 0, or
+ * ERR_PEER for a malformed id.
  */
 int request_parse_have(struct request *req, const char *line, struct oid *oid,
 		       struct error *err);
 
 /*
- * Add a want. Returns 0, ERR_PEER if the object does not exist, or another
+ * Adds a want. Returns 0, ERR_PEER if the object does not exist, or another
  * negative error code.
  */
 int request_add_want(struct request *req, const struct oid *oid,
 		     struct error *err);
 
 /*
- * Add a want without looking it up. request_check_wants() looks up the want
+ * Adds a want without looking it up. request_check_wants() looks up the want
  * later. If a prepared answer (a stored response to a frequent request) lists
  * the want, no look-up is needed.
  *
@@ -150,13 +150,13 @@ int request_add_want_later(struct request *req, const struct oid *oid,
 			   struct error *err);
 
 /*
- * Look up the wants that were not checked yet. Returns 0, ERR_PEER if one is
+ * Looks up the wants that were not checked yet. Returns 0, ERR_PEER if one is
  * missing, or another negative error code.
  */
 int request_check_wants(struct request *req, struct error *err);
 
 /*
- * Add the object of a ref as a want, without looking it up. Before that, looks
+ * Adds the object of a ref as a want, without looking it up. Before that, looks
  * up the wants that request_add_want_later() has left unchecked. Returns 0,
  * ERR_PEER if one of them is missing, or another negative error code.
  */
@@ -164,21 +164,21 @@ int request_add_ref(struct request *req, const struct oid *oid,
 		    struct error *err);
 
 /*
- * Set the error message "not our ref" for a want that is refused. Returns
+ * Sets the error message "not our ref" for a want that is refused. Returns
  * ERR_PEER.
  */
 int request_not_our_ref(const struct request *req, const struct oid *oid,
 			struct error *err);
 
 /*
- * Sort the wants by object type into want_tips; a second call does nothing.
+ * Sorts the wants by object type into want_tips; a second call does nothing.
  * Opens the walk. Returns 0 or a negative error code.
  */
 int request_load_wants(struct request *req, struct error *err);
 
 /*
- * Write the request of the client, and how the server made its pack, to the
- * trace summary of the session.
+ * Writes the request of the client, and how the server made the pack for it, to
+ * the trace summary of the session.
  */
 void request_summarize(struct request *req);
 
@@ -198,7 +198,7 @@ struct negotiate_ops request_ops(struct request *req);
  */
 
 /*
- * Check the filter of a client. For a combined filter, the kind "combine" and
+ * Checks the filter of a client. For a combined filter, the kind "combine" and
  * each part must be allowed. Returns 0 if the filter is allowed, ERR_PEER with
  * stock Git's message if not, or ERR_INVALID if a configured value cannot be
  * parsed.
@@ -223,9 +223,9 @@ int filter_policy_check(const struct config *config,
  */
 
 /*
- * Check all wants of a request. Returns 0 if all are allowed, ERR_PEER with the
- * message of request_not_our_ref() if one is refused, or another negative error
- * code.
+ * Checks all wants of a request. Returns 0 if all are allowed, ERR_PEER with
+ * the message of request_not_our_ref() if one is refused, or another negative
+ * error code.
  *
  * Cost: one pass over the visible refs. If a commit is wanted that is not a
  * tip, a walk over commits is added. The cost of another object that is not a

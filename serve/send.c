@@ -104,10 +104,10 @@ static int identify_tag(void *ctx, const struct ref *ref)
 }
 
 /*
- * Add the visible refs below refs/tags/ to a hash, because the pack may contain
- * their tags. The hash has only the ids of the refs, which identify the tag
- * objects. Returns 1 if the ids were added, 0 if there are too many tags, or a
- * negative error code.
+ * Adds the visible refs below refs/tags/ to a hash, because the pack may
+ * contain their tags. The hash has only the ids of the refs, which identify the
+ * tag objects. Returns 1 if the ids were added, 0 if there are too many tags,
+ * or a negative error code.
  */
 static int identify_tags(void *ctx, struct hash_ctx *hash, struct error *err)
 {
@@ -129,7 +129,7 @@ static bool is_want(void *ctx, const struct oid *oid)
 }
 
 /*
- * Add to the common haves the commits that were on the client's shallow
+ * Adds to the common haves the commits that were on the client's shallow
  * boundary and are no longer shallow. The client has these commits.
  */
 static int add_edges(struct request *req, struct error *err)
@@ -157,7 +157,7 @@ static bool wants_nothing_new(const struct request *req)
 }
 
 /*
- * Append the last line of progress. The line is sent later, together with the
+ * Appends the last line of progress. The line is sent later, together with the
  * end of the pack.
  */
 static void put_total(struct sideband *sb, const struct packing_report *report)
@@ -192,7 +192,7 @@ struct sending {
 };
 
 /*
- * Write the URIs that the client needs, and the line that begins the section
+ * Writes the URIs that the client needs, and the line that begins the section
  * with the pack. Called when the objects of the pack are known. left_out[i]:
  * the pack does not have the blob p->offer->blobs[i], so the client needs its
  * URI. `pack`: checksum of the published pack whose objects are left out, or
@@ -234,7 +234,7 @@ static void put_progress(void *ctx, const char *text, size_t len)
 }
 
 /*
- * Start the keep-alive thread, but only when the request is known to be large
+ * Starts the keep-alive thread, but only when the request is known to be large
  * or slow: starting a thread costs a tenth of a small request. If the thread
  * cannot be started, the pack is sent without keep-alives.
  */
@@ -308,7 +308,7 @@ static int make_pack(struct sending *p, struct error *err)
 }
 
 /*
- * Tell the client that the server failed. If `code` is ERR_DENIED (the server
+ * Tells the client that the server failed. If `code` is ERR_DENIED (the server
  * is busy), the client gets the message of *err. After any other error, the
  * client does not learn the reason, which is for the administrator only.
  */
@@ -326,7 +326,7 @@ static void tell_failure(struct sideband *sb, int code, const struct error *err)
 }
 
 /*
- * Send a keep-alive. A failed write is ignored, because the next write of pack
+ * Sends a keep-alive. A failed write is ignored, because the next write of pack
  * data reports the error.
  */
 static void keep_alive(void *ctx)
@@ -416,7 +416,7 @@ static bool may_be_published(const struct request *req)
 	       (!req->shallow.nr || req->s->config.published.shallow);
 }
 
-/* Find packs that the client can download from other servers. */
+/* Finds packs that the client can download from other servers. */
 static int find_offer(struct pack_offer *offer, struct request *req,
 		      struct error *err)
 {

@@ -11,14 +11,14 @@
 #include "wire/sideband.h"
 
 /*
- * Make and send the pack and its progress. With a side band, a flush packet
+ * Makes and sends the pack and its progress. With a side band, a flush packet
  * follows. If the pack cannot be made, the client gets a message on band 3.
  * Returns 0 or a negative error code.
  */
 int send_pack(struct request *req, struct error *err);
 
 /*
- * Protocol v2: write the section "packfile" with the pack. Returns 0 or a
+ * Protocol v2: writes the section "packfile" with the pack. Returns 0 or a
  * negative error code.
  *
  * If the client accepts URIs, blobs or a published pack may be left out of the
@@ -38,11 +38,11 @@ int send_pack_section(struct request *req, struct error *err);
  */
 
 /*
- * Run the configured hook for a request and send its output as pack data. The
- * configuration must name a hook. The hook runs in the working directory and
- * with the environment of this process, and GIT_DIR is set. The hook writes to
- * this process's standard error. Returns 0, ERR_IO if the hook cannot be
- * started or fails, or the error of writing to `sb`.
+ * Runs the configured hook for a request, and sends the hook's output as pack
+ * data. The configuration must name a hook. The hook runs in the working
+ * directory and with the environment of this process, and GIT_DIR is set. The
+ * hook writes to this process's standard error. Returns 0, ERR_IO if the hook
+ * cannot be started or fails, or the error of writing to `sb`.
  */
 int hook_pack_objects(struct request *req, struct sideband *sb,
 		      struct error *err);

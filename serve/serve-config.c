@@ -33,7 +33,7 @@ struct allowing {
 };
 
 /*
- * Handle an entry of an uploadpack.allow*InWant key. allowAnySHA1InWant sets
+ * Handles an entry of an uploadpack.allow*InWant key. allowAnySHA1InWant sets
  * all three fields of struct serve_allow. A later entry overrides an earlier
  * one.
  */
@@ -116,7 +116,7 @@ static int load_promisors(void *field, const char *key, const struct loading *l)
 }
 
 /*
- * Handle an entry of a configuration key that names a program. Entries in the
+ * Handles an entry of a configuration key that names a program. Entries in the
  * repository's own configuration file are ignored: a served repository must not
  * choose programs to run.
  */

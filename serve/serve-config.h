@@ -58,11 +58,11 @@ struct promisor_remotes {
 };
 
 /*
- * Read the promisor remotes to advertise. Without promisor.advertise there are
+ * Reads the promisor remotes to advertise. Without promisor.advertise there are
  * none. Remotes without a URL are left out. `config` must outlive *remotes. If
  * promisor.sendFields has an unknown field, *warning says so. Returns 0,
- * ERR_INVALID for a bad value, or ERR_NOMEM. Call promisor_remotes_release() in
- * each case.
+ * ERR_INVALID for a bad value, or ERR_NOMEM. The caller calls
+ * promisor_remotes_release() in each case.
  */
 int promisor_remotes_load(struct promisor_remotes *remotes,
 			  const struct config *config, struct error *warning,
@@ -70,14 +70,14 @@ int promisor_remotes_load(struct promisor_remotes *remotes,
 void promisor_remotes_release(struct promisor_remotes *remotes);
 
 /*
- * Append the value of the capability promisor-remote to *out. Returns 0 or
+ * Appends the value of the capability promisor-remote to *out. Returns 0 or
  * ERR_NOMEM.
  */
 int promisor_remotes_print(struct buf *out,
 			   const struct promisor_remotes *remotes);
 
 /*
- * Check the value of promisor-remote that the client sent, a list
+ * Checks the value of promisor-remote that the client sent, a list
  * "<name>;<name>" of accepted remotes. Returns 1 if at least one name is an
  * advertised remote, 0 if none is, or ERR_NOMEM. *warning describes the last
  * name that is not an advertised remote.
@@ -121,9 +121,9 @@ struct pack_uris {
 };
 
 /*
- * Read uploadpack.blobPackfileUri. `config` must outlive *uris. Returns 0,
- * ERR_INVALID for a malformed value, or ERR_NOMEM. Call pack_uris_release()
- * in each case.
+ * Reads uploadpack.blobPackfileUri. `config` must outlive *uris. Returns 0,
+ * ERR_INVALID for a malformed value, or ERR_NOMEM. The caller calls
+ * pack_uris_release() in each case.
  */
 int pack_uris_load(struct pack_uris *uris, const struct config *config,
 		   enum hash_algo algo, struct error *err);
@@ -149,16 +149,16 @@ struct pack_offer {
 };
 
 /*
- * Choose the packs whose URI has a protocol in the client's list, for example
- * "http,https". *uris must outlive *offer. Returns 0 or ERR_NOMEM. Call
- * pack_offer_release() in each case.
+ * Chooses the packs whose URI has a protocol in the client's list, for example
+ * "http,https". *uris must outlive *offer. Returns 0 or ERR_NOMEM. The caller
+ * calls pack_offer_release() in each case.
  */
 int pack_offer_init(struct pack_offer *offer, const struct pack_uris *uris,
 		    const char *protocols, struct error *err);
 void pack_offer_release(struct pack_offer *offer);
 
 /*
- * Offer the packs that a repository has published, if their URI has a protocol
+ * Offers the packs that a repository has published, if their URI has a protocol
  * in the client's list. *offer must be initialised, with offer->nr 0, and
  * `config` must outlive *offer. Returns 0 or ERR_NOMEM.
  */
@@ -168,12 +168,12 @@ int pack_offer_published(struct pack_offer *offer,
 			 struct error *err);
 
 /*
- * If `repo` is a local copy (a cached replica) of a repository that is in a
- * store: offer the packs that clients can download from the store
- * (copies/offers.h), if their URI has a protocol in the client's list. *offer
- * must be initialised, with offer->nr 0, and `config` must outlive *offer.
- * Returns 0 or ERR_NOMEM. If the packs cannot be offered, the function also
- * returns 0, and *warning says why.
+ * Offers the packs that clients can download from a store (copies/offers.h), if
+ * their URI has a protocol in the client's list. `repo` must be a local copy (a
+ * cached replica) of a repository in this store. *offer must be initialised,
+ * with offer->nr 0, and `config` must outlive *offer. Returns 0 or ERR_NOMEM.
+ * If the packs cannot be offered, the function also returns 0, and *warning
+ * says why.
  */
 int pack_offer_stored(struct pack_offer *offer,
 		      const struct published_config *config,
@@ -194,7 +194,7 @@ static inline bool pack_offer_has_packs(const struct pack_offer *offer)
 bool pack_offer_has(void *ctx, const struct oid *checksum, uint64_t len);
 
 /*
- * Add to *hash the values that decide which published packs are offered
+ * Adds to *hash the values that decide which published packs are offered
  * (published_identify()). Returns 1 if they were added, 0 if there are too many
  * packs to hash, or a negative error code.
  */
@@ -202,7 +202,7 @@ int pack_offer_identify(const struct pack_offer *offer, struct hash_ctx *hash,
 			struct error *err);
 
 /*
- * Write the section "packfile-uris" of a fetch response, and the delim packet
+ * Writes the section "packfile-uris" of a fetch response, and the delim packet
  * that ends it. If left_out[i] is true, offer->blobs[i] is not in the pack that
  * is sent, and the client gets its URI. `pack` (may be NULL) is the checksum of
  * a published pack whose objects are not sent; the client gets the URI of this
@@ -286,16 +286,16 @@ static inline bool serve_config_has_uris(const struct serve_config *config)
 }
 
 /*
- * Read the configuration of `repo`, which must outlive *config. If
+ * Reads the configuration of `repo`, which must outlive *config. If
  * promisor.sendFields has an unknown field, *warning says so. Returns 0,
- * ERR_INVALID for a bad value, or another negative error code. Call
+ * ERR_INVALID for a bad value, or another negative error code. The caller calls
  * serve_config_release() in each case.
  */
 int serve_config_load(struct serve_config *config, const struct repo *repo,
 		      struct error *warning, struct error *err);
 
 /*
- * Set config->is_limit: whether clients may get only objects that refs reach.
+ * Sets config->is_limit: whether clients may get only objects that refs reach.
  * serve_config_load() does not set this field, for two reasons. If
  * gitreach.reachableOnly is not set, files must be read to find the default
  * value (visible_is_limit()). And requests that only list refs do not need the

@@ -165,9 +165,9 @@ int session_has(struct session *s, const struct oid *oid, struct error *err)
 }
 
 /*
- * Warn that the object of a ref cannot be read, and count it. `ret` is the
- * error code of reading the object. Returns 0, or ERR_NOMEM without a warning
- * if `ret` is ERR_NOMEM.
+ * Warns that the object of a ref cannot be read, and counts the ref. `ret` is
+ * the error code of reading the object. Returns 0, or ERR_NOMEM without a
+ * warning if `ret` is ERR_NOMEM.
  */
 static int warn_missing(struct session *s, const struct ref *ref, int ret,
 			struct error *err)

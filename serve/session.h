@@ -61,20 +61,21 @@ struct session {
 };
 
 /*
- * Start a connection and read the configuration. If the namespace is bad, this
- * function fails, before anything is sent. *options must outlive the session.
- * Returns 0 or a negative error code. Call session_release() in each case.
+ * Starts a connection, and reads the configuration. If the namespace is bad,
+ * this function fails, before anything is sent. *options must outlive the
+ * session. Returns 0 or a negative error code. The caller calls
+ * session_release() in each case.
  */
 int session_init(struct session *s, const struct serve_options *options,
 		 const struct serve_io *io, struct error *err);
 void session_release(struct session *s);
 
 /*
- * Send all pending packets of a request. If the connection serves only one
+ * Sends all pending packets of a request. If the connection serves only one
  * request (options->stateless_rpc or options->advertise_only), the caller must
- * write nothing afterwards: the end of the response in the underlying protocol,
- * such as HTTP's last chunk, may be sent in the same write. Returns 0 or the
- * error of the output.
+ * write nothing afterwards. The reason: the same write may send the end of the
+ * response in the underlying protocol, such as HTTP's last chunk. Returns 0 or
+ * the error of the output.
  */
 int session_send(struct session *s, struct error *err);
 
@@ -113,13 +114,13 @@ void session_begin(struct session *s, const char *command);
 void session_end(struct session *s, const struct error *error);
 
 /*
- * Write a warning to the trace, and pass it to options->warn. Nothing is done
- * if warning->code is 0.
+ * Writes a warning to the trace, and passes it to options->warn. Nothing is
+ * done if warning->code is 0.
  */
 void session_warn(struct session *s, const struct error *warning);
 
 /*
- * Peel a ref. Returns 1 with *peeled set if the ref names an annotated tag, 0
+ * Peels a ref. Returns 1 with *peeled set if the ref names an annotated tag, 0
  * for any other object, or a negative error code.
  *
  * If the object is missing, the function warns and returns 0. The ref is

@@ -38,13 +38,14 @@ static int load_shallows(struct walk_tips *tips, struct request *req,
 }
 
 /*
- * Compute the client's new shallow boundary for deepen-relative. The new depth
+ * Computes the client's new shallow boundary for deepen-relative. The new depth
  * is counted from the wants, as in stock Git since 2.54. It is the requested
  * number plus the distance from the wants to the nearest commit of the old
- * boundary. So all branches end at the same depth. If the depth were counted
- * from each boundary commit, a long branch that was merged after the client's
- * last fetch would be sent whole, because the branch has no boundary commit. If
- * the wants reach no boundary commit, nothing is deepened.
+ * boundary. So all branches end at the same depth. Suppose that the depth were
+ * counted from each boundary commit. A branch that was merged after the
+ * client's last fetch has no boundary commit. So even a long branch of this
+ * kind would be sent whole. If the wants reach no boundary commit, nothing is
+ * deepened.
  */
 static int from_boundary(struct depth_result *result, struct request *req,
 			 struct error *err)
@@ -68,7 +69,9 @@ static int from_boundary(struct depth_result *result, struct request *req,
 				 depth, err);
 }
 
-/* Compute the client's new shallow boundary for deepen-since and deepen-not. */
+/*
+ * Computes the client's new shallow boundary for deepen-since and deepen-not.
+ */
 static int by_since_or_nots(struct depth_result *result, struct request *req,
 			    struct error *err)
 {

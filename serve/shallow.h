@@ -15,8 +15,8 @@
 #include "serve/request.h"
 
 /*
- * Compute the client's new boundary, and write "shallow <id>" and "unshallow
- * <id>" packets. Fill req->shallow and req->edges, and add new wants to
+ * Computes the client's new boundary, and writes "shallow <id>" and "unshallow
+ * <id>" packets. Fills req->shallow and req->edges, and adds new wants to
  * req->wants. The caller writes the packet that ends the section. If the
  * request has no depth limit, the new boundary is the repository's boundary,
  * and no "unshallow" is written. Returns 0, ERR_PEER if the depth limit
@@ -25,14 +25,14 @@
 int shallow_update(struct request *req, struct error *err);
 
 /*
- * Keep the boundary of the client: add client_shallow to req->shallow. Returns
- * 0 or a negative error code.
+ * Keeps the boundary of the client: adds client_shallow to req->shallow.
+ * Returns 0 or a negative error code.
  */
 int shallow_keep(struct request *req, struct error *err);
 
 /*
- * Write the shallow boundary of the repository into an advertisement. Returns 0
- * or a negative error code.
+ * Writes the shallow boundary of the repository into an advertisement. Returns
+ * 0 or a negative error code.
  */
 int shallow_advertise(struct session *s, struct error *err);
 

@@ -41,7 +41,7 @@ struct v0 {
 	bool answered;
 };
 
-/* Handle one capability of a want line. Unknown capabilities are ignored. */
+/* Handles one capability of a want line. Unknown capabilities are ignored. */
 static int take_capability(struct v0 *v, const char *word, size_t len,
 			   struct error *err)
 {
@@ -120,7 +120,7 @@ static int take_want(struct v0 *v, const char *line, struct error *err)
 	return ret < 0 ? ret : take_capabilities(v, rest, err);
 }
 
-/* Handle the flush packet that ends the list of wants. */
+/* Handles the flush packet that ends the list of wants. */
 static int end_wants(struct v0 *v, struct error *err)
 {
 	struct request *req = &v->req;

@@ -74,7 +74,7 @@ static int serve_v2(struct session *s, struct error *err)
 }
 
 /*
- * Send the error message of a bad request, if the client can still receive it.
+ * Sends the error message of a bad request, if the client can still receive it.
  * The message is the end of the answer. If the answer had no end, an HTTP
  * client would report a broken connection.
  */

@@ -29,9 +29,9 @@ typedef int (*serve_make_pack_fn)(void *ctx, const struct odb *odb,
 struct serve_options {
 	const struct repo *repo;
 	int version; /* protocol 0, 1 or 2 */
-	/* Serve one request, without an advertisement before it. */
+	/* true: serve one request, without an advertisement before it */
 	bool stateless_rpc;
-	/* Write the advertisement, and return. */
+	/* true: write only the advertisement */
 	bool advertise_only;
 	/*
 	 * value of the capability agent: "<name>/<version>", printable, no
@@ -87,7 +87,7 @@ struct serve_options {
 };
 
 /*
- * Serve one connection, or one request if options->stateless_rpc. Returns 0,
+ * Serves one connection, or one request if options->stateless_rpc. Returns 0,
  * ERR_PEER if the client broke the protocol or went away, or another negative
  * error code. A client that broke the protocol gets an "ERR" packet.
  */
@@ -101,7 +101,7 @@ int serve_upload_pack(const struct serve_options *options,
  */
 int serve_protocol_version(const char *git_protocol);
 
-/* Write the number of the protocol version to a trace. */
+/* Writes the number of the protocol version to a trace. */
 void serve_trace_version(struct trace *trace, int version);
 
 #endif

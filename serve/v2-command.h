@@ -27,14 +27,14 @@ struct v2_args {
 };
 
 /*
- * Read the next argument. Returns 1 with *line set (valid until the next call),
- * 0 if there are no more, or a negative error code.
+ * Reads the next argument. Returns 1 with *line set (valid until the next
+ * call), 0 if there are no more, or a negative error code.
  */
 int v2_args_next(struct v2_args *args, const char **line, struct error *err);
 
 /*
- * Set the error message for an argument that the command does not know. Returns
- * ERR_PEER.
+ * Sets the error message for an argument that the command does not know.
+ * Returns ERR_PEER.
  */
 int v2_args_unexpected(const char *line, struct error *err);
 
@@ -47,21 +47,21 @@ int v2_args_unexpected(const char *line, struct error *err);
  */
 
 /*
- * ls-refs: list the visible refs that the client asked for. HEAD comes first,
+ * ls-refs: lists the visible refs that the client asked for. HEAD comes first,
  * and the other refs are sorted by name. Cost: one pass over the refs with the
  * client's prefixes.
  */
 int ls_refs_run(struct session *s, struct v2_args *args, struct error *err);
 
 /*
- * fetch: answer with acknowledgments, with the pack, or with both. As in stock
+ * fetch: answers with acknowledgments, with the pack, or with both. As in stock
  * Git, a request without wants gets no answer, except with "wait-for-done",
  * which `git fetch --negotiate-only` sends.
  */
 int fetch_v2_run(struct session *s, struct v2_args *args, struct error *err);
 
 /*
- * object-info: write one line "<id> <size>" for each id in the request, in the
+ * object-info: writes one line "<id> <size>" for each id in the request, in the
  * same order. The size is in bytes, and empty for a missing object. Without the
  * argument "size" the line has only the id, as in stock Git 2.55 (2.39 always
  * writes sizes).
@@ -70,8 +70,8 @@ int v2_object_info_run(struct session *s, struct v2_args *args,
 		       struct error *err);
 
 /*
- * bundle-uri: write each bundle.* key of the configuration that has a value as
- * "<key>=<value>". If there is none, write the list of published bundles.
+ * bundle-uri: writes each bundle.* key of the configuration that has a value,
+ * as "<key>=<value>". If there is none, writes the list of published bundles.
  * The command takes no arguments.
  */
 int v2_bundle_uri_run(struct session *s, struct v2_args *args,

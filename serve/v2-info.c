@@ -111,8 +111,8 @@ struct bundle_keys {
 };
 
 /*
- * Write a bundle.* key. A key without a value is skipped, because newer clients
- * refuse it.
+ * Writes a bundle.* key. A key without a value is skipped, because newer
+ * clients refuse it.
  */
 static int write_key(void *ctx, const struct config_entry *entry)
 {
@@ -142,7 +142,7 @@ static int write_bundle(struct session *s, const char *place,
 }
 
 /*
- * Check whether a client may download the bundles of a list. A bundle contains
+ * Checks whether a client may download the bundles of a list. A bundle contains
  * refs. When the list was written, these refs were visible to clients without a
  * namespace, under the hide rules whose hash is list->rules. So this client
  * must have no namespace, and the same hide rules (including those of an access
@@ -179,7 +179,7 @@ static bool has_files(const struct bundle_list *list, const char *place)
 }
 
 /*
- * Write the list of published bundles if the client may have all of them. If
+ * Writes the list of published bundles if the client may have all of them. If
  * the list is missing, cannot be read or names a missing file, nothing is
  * written, and the client starts without bundles. Returns 0 or a negative error
  * code.

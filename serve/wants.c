@@ -17,7 +17,7 @@ static int add_tip(void *ctx, const struct ref *ref)
 }
 
 /*
- * Collect the objects that refs point to. As in stock Git, hidden refs are
+ * Collects the objects that refs point to. As in stock Git, hidden refs are
  * included if allowTipSHA1InWant or allowReachableSHA1InWant is true.
  */
 static int collect_tips(struct tips *tips, struct request *req)
@@ -41,8 +41,9 @@ static int collect_tips(struct tips *tips, struct request *req)
 }
 
 /*
- * Look up object ids and add the objects to *out, sorted by type. If `lenient`,
- * broken and missing objects are left out; otherwise they are an error.
+ * Looks up object ids, and adds the objects to *out, sorted by type. If
+ * `lenient`, broken and missing objects are left out; otherwise they are an
+ * error.
  */
 static int load(struct walk_tips *out, struct walk *w, const struct oid *oids,
 		size_t nr, bool lenient, struct error *err)
@@ -110,7 +111,7 @@ static int check_others(struct request *req, const struct walk_tips *wanted,
 }
 
 /*
- * Check that refs reach the wants that no ref points to. One walk checks all
+ * Checks that refs reach the wants that no ref points to. One walk checks all
  * wanted commits.
  */
 static int check_reachable(struct request *req, const struct tips *tips,

@@ -83,8 +83,8 @@ struct entry_pool {
 };
 
 /*
- * Initialises an empty pool. Returns 0 or ERR_NOMEM; release the pool in both
- * cases.
+ * Initialises an empty pool. Returns 0 or ERR_NOMEM; the caller releases the
+ * pool in both cases.
  */
 int entry_pool_init(struct entry_pool *pool);
 void entry_pool_release(struct entry_pool *pool);

@@ -80,7 +80,7 @@ struct search {
  * Returns the index of the tree that is stored at `place`, or NONE. A place is
  * a pack together with an offset in the pack, and the array f->trees is sorted
  * by place. Only the trees before index `i` are searched. The search goes
- * backwards from index `i`, because the base of a delta is mostly stored near
+ * backwards from index `i`, because the base of a delta is usually stored near
  * the delta.
  */
 static uint32_t find_before(const struct tree_families *f, uint32_t i,

@@ -80,7 +80,7 @@ struct tree_families {
 /*
  * Divides the `nr` trees in `trees` (obj_pos, each once) into families, on
  * `threads` threads. `nr` must be less than UINT32_MAX. Returns 0 or ERR_NOMEM;
- * release in both cases.
+ * the caller releases *f in both cases.
  */
 int tree_families_init(struct tree_families *f, struct objspace *space,
 		       const uint32_t *trees, size_t nr, unsigned threads,

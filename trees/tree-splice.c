@@ -276,7 +276,7 @@ static int take_ops(struct tree_splice *s, struct splice_run *r,
  * Adds to the new tree the range of the base that a copy instruction copies. An
  * entry of the base that is completely in the range, and is also an entry of
  * the new tree, is added by its number in the base. It need not be parsed. The
- * rest of the range, mostly parts of entries at both ends, is added as bytes,
+ * rest of the range, usually parts of entries at both ends, is added as bytes,
  * which are parsed later.
  */
 static int take_copy(struct tree_splice *s, const struct tree_starts *base,

@@ -155,7 +155,7 @@ static struct tree_table table_of(const struct base_cache_node *node)
 }
 
 /*
- * Adds the tree table that was made last to the cache. Sets *out to the cache
+ * Adds to the cache the tree table that was made last. Sets *out to the cache
  * node of the table, pinned: it is not evicted while in use.
  */
 static int keep_table(struct tree_store *s, const struct pack *pack,

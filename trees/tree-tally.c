@@ -50,7 +50,7 @@ static int add(struct tallying *t, uint32_t obj_pos, enum object_type type,
 }
 
 /*
- * Set *obj_pos to the object of an entry, or to TREE_TALLY_NONE if there is no
+ * Sets *obj_pos to the object of an entry, or to TREE_TALLY_NONE if there is no
  * entry or it is a submodule. Returns 0 or ERR_NOMEM.
  */
 static int look_up(struct tallying *t, uint32_t *obj_pos,
@@ -106,7 +106,7 @@ static int merge_entries(struct tallying *t, const struct odb_object *old_obj,
 }
 
 /*
- * Read a tree. TREE_TALLY_NONE is read as a tree without entries. Returns 0, 1
+ * Reads a tree. TREE_TALLY_NONE is read as a tree without entries. Returns 0, 1
  * if too many bytes were read, or a negative error code.
  */
 static int read_tree(struct tallying *t, uint32_t tree_pos,
@@ -156,9 +156,9 @@ static int compare_trees(struct tallying *t, uint32_t old_tree,
 }
 
 /*
- * Copy `rows` to *out, and join all rows of one object into one row by adding
- * their `paths`. `order` sorts the rows by obj_pos. Returns 0, or ERR_CORRUPT
- * if an object is named both as a tree and as a blob.
+ * Copies `rows` to *out, and joins all rows of one object into one row by
+ * adding their `paths`. `order` sorts the rows by obj_pos. Returns 0, or
+ * ERR_CORRUPT if an object is named both as a tree and as a blob.
  */
 static int join(struct tree_tally *out, const struct tree_tally *rows,
 		const struct sort_item *order, struct error *err)

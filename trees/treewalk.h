@@ -60,8 +60,8 @@ typedef int (*treewalk_fn)(void *ctx, uint32_t obj_pos, enum object_type type,
 			   struct error *err);
 
 /*
- * Initialises a walk over trees. Returns 0 or ERR_NOMEM; release the walk in
- * both cases.
+ * Initialises a walk over trees. Returns 0 or ERR_NOMEM; the caller releases
+ * the walk in both cases.
  */
 int treewalk_init(struct treewalk *w, struct objspace *space,
 		  struct odb_reader *reader);

@@ -882,7 +882,7 @@ static struct actor *pick(struct world *w, struct actor *last, bool *is_end)
 	/*
 	 * No actor can go on, but a put that got no answer (a late put) is
 	 * left. The put takes effect, or it is lost. Both are events to choose
-	 * from. `events` already counts the event that it takes effect.
+	 * from. `events` already counts the first of them.
 	 */
 	if (!nr && lands)
 		events++;

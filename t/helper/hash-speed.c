@@ -44,8 +44,8 @@ static void hash_all(struct hash_ctx *h, const struct buf *file, size_t size)
 }
 
 /*
- * Hash the file several times, in messages of `size` bytes. Print the speed of
- * the fastest round.
+ * Hashes the file several times, in messages of `size` bytes. Prints the speed
+ * of the fastest round.
  */
 static void measure(const char *way, struct hash_ctx *h, const struct buf *file,
 		    size_t size)

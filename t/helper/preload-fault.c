@@ -308,7 +308,7 @@ static int enter(enum need need)
 }
 
 /*
- * Release the lock. In the mode "term", send SIGTERM if the counted call was
+ * Releases the lock. In the mode "term", sends SIGTERM if the counted call was
  * the chosen one.
  */
 static void leave(void)
@@ -322,7 +322,7 @@ static void leave(void)
 }
 
 /*
- * Take the lock. Returns true if calls are counted, that is, if FAULT is set.
+ * Takes the lock. Returns true if calls are counted, that is, if FAULT is set.
  */
 static bool begin(void)
 {
@@ -424,7 +424,7 @@ EXPORT ssize_t pwrite(int fd, const void *bytes, size_t len, off_t off)
 }
 
 /*
- * Write only the first element of iov[]. Callers of writev() must expect short
+ * Writes only the first element of iov[]. Callers of writev() must expect short
  * writes, and write the rest by further calls.
  */
 EXPORT ssize_t writev(int fd, const struct iovec *iov, int nr)

@@ -10,7 +10,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /*
- * Set `mode` to the argument of open() after `flags`. Set it to 0 if the flags
+ * Sets `mode` to the argument of open() after `flags`, or to 0 if the flags
  * require no mode.
  */
 #define TAKE_MODE(mode, flags)                                                 \
