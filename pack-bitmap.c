@@ -70,9 +70,9 @@ static int prove_order(const struct pack_bitmap *pb, struct error *err)
 }
 
 /*
- * Hashes the bitmap index and the .rev file of a pack at once, which is faster
- * than one after the other. Returns whether both have the right checksum. If
- * not, the caller verifies one after the other.
+ * Hashes the bitmap index and the .rev file of a pack at the same time, which
+ * is faster than one after the other. Returns whether both have the right
+ * checksum. If not, the caller verifies the two files one after the other.
  */
 static bool prove_together(const struct pack_bitmap *pb)
 {

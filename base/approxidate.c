@@ -103,8 +103,8 @@ static bool take_name(struct text *t, char name[16])
 }
 
 /*
- * Returns the index of the first of `names` that starts with `name`, or -1.
- * Returns -1 if `name` has fewer than three letters.
+ * Returns the index of the first of `names` that starts with `name`. Returns -1
+ * if there is none, or if `name` has fewer than three letters.
  */
 static int find_name(const char *const *names, int nr, const char *name)
 {
@@ -550,7 +550,7 @@ static bool guess_date(struct guess *g, int year, int64_t month, int64_t day,
 /*
  * Sets the date from two numbers. After a dot, the day comes first; after
  * another separator, the month comes first. If this gives no valid date, or a
- * date in the future, the reverse order is tried.
+ * date that is more than ten days in the future, the reverse order is tried.
  */
 static bool guess_day_and_month(struct guess *g, char separator, int64_t a,
 				int64_t b, int year)

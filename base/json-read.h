@@ -12,8 +12,8 @@
  *
  * The reader is strict: invalid UTF-8, control bytes in strings, lone
  * surrogates and bytes after the object are errors. Duplicate keys are not
- * detected. An error in the text may be found only after members before it were
- * returned.
+ * detected. The reader may return members before it finds an error behind them
+ * in the text.
  */
 #ifndef BASE_JSON_READ_H
 #define BASE_JSON_READ_H

@@ -18,7 +18,8 @@
 /*
  * Appends a string in quotes. Any bytes give valid JSON: control characters are
  * escaped. A byte that is not part of valid UTF-8 is written as the code point
- * of the same number. A reader of JSON gets a string in UTF-8 back as it was.
+ * of the same number. If `bytes` is valid UTF-8, a reader of the JSON gets the
+ * same bytes.
  */
 int json_string(struct buf *out, const char *bytes, size_t len);
 

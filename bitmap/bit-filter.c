@@ -46,7 +46,7 @@ static int drop_large(const struct bitmap_filter *bf, struct bitset *packed,
 }
 
 /*
- * Adds to the set `spared` the wants that are in `packed`: objects that stay in
+ * Adds to the set `spared` the wants that are in `packed`. These wants stay in
  * the result even if the filter would omit them. Returns 0 or ERR_NOMEM.
  */
 static int find_spared(const struct bitmap_filter *bf, struct bitset *spared,

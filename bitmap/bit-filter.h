@@ -18,7 +18,7 @@
 #include "walk/walk.h"
 
 /*
- * Returns whether a filter can be applied to a set of bits, because it does not
+ * Returns whether a filter can be applied to a set of bits: the filter must not
  * depend on paths. If false, the objects must be found by a walk.
  */
 bool bitmap_filter_can(const struct filter *filter);

@@ -10,9 +10,10 @@
 #define NO_BITMAP UINT32_MAX
 
 /*
- * The cost of a bitmap that is stored as an XOR is its number of words, plus
- * the number of words of its whole XOR chain / CHAIN_WORDS_PER_WORD. The chain
- * counts because a query that uses the bitmap must decode the whole chain.
+ * The cost of a bitmap that is stored as an XOR is the number of words of the
+ * XOR, plus the number of words of the whole XOR chain / CHAIN_WORDS_PER_WORD.
+ * The chain counts because a query that uses the bitmap must decode the whole
+ * chain.
  */
 #define CHAIN_WORDS_PER_WORD 64
 

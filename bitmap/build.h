@@ -53,8 +53,8 @@ struct bitmap_build_input {
 	const struct history *history;
 	/*
 	 * array of commit_nr, parents first: the selected commits and their
-	 * ancestors. Commits with a bitmap in `old` or `below` may be missing,
-	 * and so may commits that only these commits reach.
+	 * ancestors. The array may lack commits with a bitmap in `old` or
+	 * `below`, and commits that only these commits reach.
 	 */
 	const uint32_t *commits;
 	size_t commit_nr;

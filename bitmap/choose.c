@@ -125,10 +125,11 @@ static void set_limits(struct choosing *s,
 
 /*
  * Builds the bitmaps of a plain selection, and computes from their size the
- * maximum size of the bitmaps of the index (set_limits()). These bitmaps are
- * only measured, not used. A plain selection (bitmap/select.h) has fixed
- * distances between the commits that get a bitmap, about as in stock Git: for
- * example, one of every SELECT_PLAIN_GAP commits gets a bitmap.
+ * maximum size of the bitmaps of the index (set_limits()). The bitmaps of the
+ * plain selection are only measured, not used. A plain selection
+ * (bitmap/select.h) has fixed distances between the commits that get a bitmap,
+ * about as in stock Git: for example, one of every SELECT_PLAIN_GAP commits
+ * gets a bitmap.
  */
 static int build_plain(struct choosing *s)
 {
@@ -191,9 +192,9 @@ struct range {
 	/*
 	 * The highest dense_nr that is worth trying. At first it is
 	 * bitmap_select_dense_nr(): a larger dense_nr would be useless for an
-	 * index with this number of objects. It becomes smaller when a larger
-	 * dense_nr has turned out to exceed the budget, or when a smaller one
-	 * fills the budget nearly.
+	 * index with this number of objects. `most` becomes smaller when a
+	 * larger dense_nr has turned out to exceed the budget, or when a
+	 * smaller one nearly fills the budget.
 	 */
 	size_t most;
 };

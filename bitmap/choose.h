@@ -133,10 +133,9 @@ int bitmap_choose(struct bitmap_build_result *out,
  * For a layer of a chain, the index of the layers below takes the place of the
  * older index. The bitmaps of the layers below stay in their files and are not
  * copied. The layer's own commits are the new commits. In a large layer, fewer
- * commits than one of every UPDATE_GAP get a bitmap. Their number is then about
- * the number of commits that bitmap_select() would choose from the layer's
- * commits if it chose as many as is useful (bitmap_select_dense_nr()). The
- * wanted tips get bitmaps in any case.
+ * commits than one of every UPDATE_GAP get a bitmap: about as many as
+ * bitmap_select() would choose from the layer's commits with the largest useful
+ * density (bitmap_select_dense_nr()). The wanted tips get bitmaps in any case.
  *
  * A pseudo-merge stays as long as all its commits are tips. Otherwise its
  * remaining tips form a new pseudo-merge.

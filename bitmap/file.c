@@ -219,9 +219,9 @@ static int scan_entries(struct bitmap_file *f, struct cursor *c,
 }
 
 /*
- * Adds the number of rows in the layers below to f->row_nr, which counts only
- * the rows of this file before the call. If this file has no pseudo-merges,
- * takes the pseudo-merges of the layers below. Returns 0 or ERR_CORRUPT.
+ * Before the call, f->row_nr counts only the rows of this file. Adds the number
+ * of rows of the layers below. If this file has no pseudo-merges, takes the
+ * pseudo-merges of the layers below. Returns 0 or ERR_CORRUPT.
  */
 static int stack(struct bitmap_file *f, struct error *err)
 {

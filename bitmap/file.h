@@ -224,9 +224,9 @@ struct bitmap_row bitmap_file_row(const struct bitmap_file *f, uint32_t row);
 
 /*
  * Lists the numbers of all rows. A row describes the bitmap of one commit; the
- * bitmap itself is an entry at the offset row.off of the file. Rows are listed
- * in the order of these offsets, and those of lower layers first. `rows` has
- * space for row_nr numbers. Returns 0 or ERR_NOMEM.
+ * bitmap itself is an entry at the offset row.off of the file. The rows of
+ * lower layers come first. Within a layer, rows are in the order of these
+ * offsets. `rows` has space for row_nr numbers. Returns 0 or ERR_NOMEM.
  */
 int bitmap_file_order(uint32_t *rows, const struct bitmap_file *f);
 

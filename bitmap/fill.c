@@ -360,8 +360,8 @@ static int walk_commit(struct bitmap_side *f, uint32_t c, struct error *err)
 
 /*
  * Adds the counters of one side of a query (haves or wants) to the counters of
- * the fill. Appends the pseudo-merges that this side has used to fill->trace,
- * if there is a trace. Returns 0 or a negative error code.
+ * the fill. If there is a trace (fill->trace), appends to it the pseudo-merges
+ * that this side has used. Returns 0 or a negative error code.
  */
 static int account(struct bitmap_side *side)
 {

@@ -279,11 +279,11 @@ struct bitmap_coverage {
 };
 
 /*
- * Measures how many commits requests for the commits in `tips` walk before they
- * reach bitmaps (struct bitmap_coverage). For each tip, the bitmaps that a
- * request for this tip would use are decoded. `fill` must be initialised; the
- * content of `fill` is undefined afterwards. Without tips all numbers are 0.
- * Returns 0 or a negative error code. After an error, *coverage is zeroed.
+ * Measures how far requests for the commits in `tips` walk before they reach
+ * bitmaps (struct bitmap_coverage). For each tip, the bitmaps that a request
+ * for this tip would use are decoded. `fill` must be initialised; the content
+ * of `fill` is undefined afterwards. Without tips all numbers are 0. Returns 0
+ * or a negative error code. After an error, *coverage is zeroed.
  */
 int bitmap_coverage_measure(struct bitmap_coverage *coverage,
 			    struct bitmap_fill *fill,

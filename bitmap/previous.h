@@ -27,7 +27,7 @@
  * Maps the bits of one index to those of another index, which has the objects
  * in another order. So bitmaps of an old index can be used in a new one.
  *
- * Objects that are neighbours in one index mostly are neighbours in the other.
+ * Objects that are neighbours in one index usually are neighbours in the other.
  * So the mapping is a list of ranges (runs):
  *
  *	old bits   0 .... 99 | 100 ... 149 | 150 ... 159 |

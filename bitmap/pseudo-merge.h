@@ -137,8 +137,8 @@ int pseudo_merges_verify(const struct pseudo_merges *pm, struct error *err);
 struct pseudo_candidate {
 	uint32_t nr;
 	/*
-	 * bit_pos of a commit of the pseudo-merge that was not reached at the
-	 * last try; UINT32_MAX: there was no try yet
+	 * bit_pos of a commit in the pseudo-merge; at the last try, the query
+	 * did not reach this commit. UINT32_MAX: there was no try yet
 	 */
 	uint32_t lacking;
 };

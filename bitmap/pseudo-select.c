@@ -242,7 +242,7 @@ enum {
 	 * So the class OTHER counts only commits without this flag as walked.
 	 */
 	OTHERS_COVERED = 0x8,
-	/* the commit is reachable from a tip of the class that has no bitmap */
+	/* a tip of the class reaches the commit, and the tip has no bitmap */
 	BELOW_NAMED = 0x10,
 	BELOW_OTHER = 0x20,
 };
@@ -256,10 +256,9 @@ struct class_tips {
 	 */
 	size_t reached;
 	/*
-	 * Number of commits that a request for all tips of the class has to
-	 * walk if there are no pseudo-merges, because no bitmap of a tip
-	 * contains these commits. With pseudo-merges, the request need not walk
-	 * them.
+	 * Number of commits that a request for all tips of the class reaches,
+	 * and that no bitmap of a tip contains. Without pseudo-merges, the
+	 * request has to walk these commits. With them, it need not.
 	 */
 	size_t saved;
 };

@@ -38,9 +38,9 @@ static size_t gap_at(size_t i, size_t dense_nr)
 }
 
 /*
- * Returns an array indexed by commit_nr: the number of wanted tips on whose
- * first-parent line the commit is. The first-parent line of a tip is the chain
- * of first parents that begins at the tip. Returns NULL if memory runs out.
+ * Returns an array indexed by commit_nr: how many wanted tips have the commit
+ * on their first-parent line. The first-parent line of a tip is the chain of
+ * first parents that begins at the tip. Returns NULL if memory runs out.
  */
 static uint32_t *count_lines(const struct bitmap_select_input *in)
 {

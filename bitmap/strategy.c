@@ -55,10 +55,10 @@
  * The estimated cost of a walk has a surcharge. The unit of costs is the cost
  * of one tree diff, and the surcharge is 1 for every COMMITS_PER_DELTA_COST
  * wanted commits. No tree diff is made for the surcharge. It stands for the
- * cost of deltas: a walk finds fewer of the objects that the client has than a
- * query of the index does. A stored delta cannot be copied if its base is not
- * known to be at the client. So after a walk, fewer stored deltas can be
- * copied, and more deltas must be computed.
+ * cost of deltas: a walk finds fewer of the client's objects than a query of
+ * the index finds. A stored delta cannot be copied if its base is not known to
+ * be at the client. So after a walk, fewer stored deltas can be copied, and
+ * more deltas must be computed.
  */
 #define COMMITS_PER_DELTA_COST 4
 

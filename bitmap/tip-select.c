@@ -112,7 +112,7 @@ static int alloc_tips(struct tip_selecting *s)
 }
 
 /*
- * Lists the tips by date. Tips of nearly the same date mostly reach the same
+ * Lists the tips by date. Tips of nearly the same date usually reach the same
  * commits. tip_walk_count() handles neighbours of the list in one pass, so it
  * visits each common commit only once. Returns 0 or ERR_NOMEM.
  */

@@ -68,8 +68,8 @@ int tip_select(uint8_t *has_bitmap, size_t *selected_nr,
 	       const struct tip_select_input *in, struct error *err);
 
 /*
- * Counts the commits that requests for one tip each would walk, before any
- * bitmap is built.
+ * For each tip, counts the commits that a request for this tip alone would
+ * walk, before any bitmap is built.
  *
  * A request walks the commits that its tip reaches, except those that a commit
  * with a bitmap reaches. The commit with the bitmap must be in the closure of

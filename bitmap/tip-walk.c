@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts the commits that requests for one tip each would walk. */
+/* Counts, for each tip, the commits that a request for it alone would walk. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ void tip_walk_release(struct tip_walk *walk)
 }
 
 /*
- * A pass over the history counts, for many tips at once, how many commits a
+ * For each of many tips, a pass over the history counts how many commits a
  * request for this tip alone would walk. Returns whether a request for at least
  * one of these tips would walk the commit of *mark. Such a request walks the
  * commit if the tip reaches the commit, and the commit is in no bitmap that the

@@ -267,9 +267,9 @@ static size_t most_near_tips(const struct updating *s)
 }
 
 /*
- * Returns whether the index should be made from scratch, because a large part
- * of all commits is new, or because the updated index would have too many
- * bitmaps: more than twice as many as an index made from scratch may have.
+ * Returns whether the index should be made from scratch. It should in two
+ * cases: a large part of all commits is new, or the updated index would have
+ * more than twice as many bitmaps as an index made from scratch may have.
  */
 static bool is_time_to_choose_anew(const struct updating *s)
 {

@@ -32,9 +32,9 @@ int bitmap_verify_pseudo(const struct bitmap_file *file,
 			 struct error *err);
 
 /*
- * Sets *commit_nr to the commit at idx_pos, and parses it. Returns 0, or
- * ERR_CORRUPT with a message that names the index and the object if the object
- * is no commit.
+ * Sets *commit_nr to the commit at idx_pos, and parses it. Returns 0. If the
+ * object is no commit, returns ERR_CORRUPT with a message that names the index
+ * and the object.
  */
 int bitmap_verify_commit(uint32_t *commit_nr, const struct bitmap_file *file,
 			 const struct bitmap_space *space, struct walk *w,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Enumerates objects that are not in promisor packs: commits depth first, then
- * their trees one by one. Trees are not compared with those of parent commits
- * (tree diffs), because these may be missing. Reading whole trees costs little,
- * because few objects are outside of promisor packs.
+ * their trees one by one. No tree diffs are made: trees are not compared with
+ * the trees of parent commits, because the trees of parents may be missing.
+ * Reading whole trees costs little, because few objects are outside of promisor
+ * packs.
  */
 #include <string.h>
 

@@ -93,10 +93,11 @@ int reflog_expire_check_refs(struct reflog_expire *x, struct error *err);
  *
  * There are two limits (struct reflog_limits). A line that is older than
  * `total` is dropped in any case. A line that is older than `unreachable`, but
- * not older than `total`, is dropped only if its commits are unreachable. If
- * the reflog has such lines, the cost is one walk over commits; otherwise there
- * is no walk. With a commit-graph, the walk ends at the lowest generation
- * number of the commits of these lines; otherwise it ends at the root commits.
+ * not older than `total`, is dropped only if one of its two commits is
+ * unreachable. If the reflog has such lines, the cost is one walk over commits;
+ * otherwise there is no walk. With a commit-graph, the walk ends at the lowest
+ * generation number of the commits of these lines; otherwise it ends at the
+ * root commits.
  */
 int reflog_expire_run(struct reflog_expire *x, const char *name,
 		      struct error *err);

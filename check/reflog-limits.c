@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads from the configuration after how much time the entries of a reflog
- * expire: gc.reflogExpire and similar keys.
+ * Reads the limits for the age of reflog entries from the configuration:
+ * gc.reflogExpire and similar keys.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -13,9 +13,10 @@
  *	   the remaining records now: step 4 may have made room in the store
  *
  * Step 1 must be before step 2. The reason: the record that names a file is
- * made soon after the file. If a file is older than the grace period at the
- * time of step 1, it has its record already when step 2 reads the records, or
- * it never gets one. So step 4 deletes no file that a later record names.
+ * made soon after the file. Take a file that is older than the grace period at
+ * the time of step 1. Its record exists already when step 2 reads the records,
+ * or the file never gets a record. So step 4 deletes no file that a later
+ * record names.
  *
  * Step 3 retires the oldest record first, so all records below a retired one
  * are retired, too. So step 2 may stop at the first retired record.
@@ -326,11 +327,11 @@ static int note_record(struct collection *c, bool *is_live,
 		 * records may look old, and be in the list of records to
 		 * retire (to replace by nearly empty records).
 		 *
-		 * They must not be retired now. A collection reads records only
-		 * down to the newest retired one. So the next collection would
-		 * not see this live record, and would delete its files.
-		 * Therefore empty the list. A later collection retires these
-		 * records.
+		 * These newer records must not be retired now. A collection
+		 * reads records only down to the newest retired one. So the
+		 * next collection would not see this live record, and would
+		 * delete its files. Therefore empty the list. A later
+		 * collection retires the newer records.
 		 */
 		ret = add_live(c, &r->g);
 		c->old_nr = 0;

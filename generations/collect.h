@@ -8,9 +8,9 @@
  * if no live generation names it and it is older than the grace. Both ages are
  * measured by the clock of the store: the collector writes the hint (a small
  * file), and asks the store when the hint was written. So the clock of the
- * collector's machine is not used. There is one exception: if the hint cannot
- * be written, for example because the store is full, or if its time cannot be
- * read, the present time is the earlier one of two times: the time of the
+ * collector's machine is not used. There is one exception: the hint cannot be
+ * written (for example because the store is full), or its time cannot be read.
+ * Then the present time is the earlier one of two times: the time of the
  * collector's clock, and the time in a response of the store.
  *
  * No new record names a deleted file. A new record names two kinds of files.

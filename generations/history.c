@@ -12,8 +12,8 @@
 /* maximum size in bytes of a hint that is only a number and a line feed */
 #define HINT_NUMBER_MAX 24
 /*
- * Maximum number of searches. A search must be repeated if the record that it
- * has found is retired before it is read.
+ * Maximum number of searches. A search must be repeated if a garbage collection
+ * retires the found record before the record is read.
  */
 #define SEARCHES 3
 
@@ -413,9 +413,9 @@ static int note_neighbour(void *ctx, const struct filestore_entry *entry,
 
 /*
  * Looks for the records `number` and `number` + 1 with one listing of the
- * store. The listing has all names that start with the text that the names of
- * both records have in common. In most cases, the two names differ only in
- * their last hexadecimal digit, so at most 16 names are listed.
+ * store. Both names start with the same text, and the listing has all names
+ * that start with this text. In most cases, the two names differ only in their
+ * last hexadecimal digit, so at most 16 names are listed.
  */
 int generation_is_newest(bool *out, const struct generation_place *place,
 			 uint64_t number, struct error *err)

@@ -6,9 +6,10 @@
  * A generation is a version of the repository, and its record is the file that
  * lists the generation's files and refs. Records are numbered from 1 without
  * gaps. A record is created only if its name is free, and it is never deleted.
- * So if several writers make a record with one number, one of them succeeds. If
- * number n exists, all numbers below n exist, so a search finds the newest
- * record in few steps. This does not depend on the clocks of the nodes.
+ * So if several writers try to make the record with the same number, one of
+ * them succeeds. If number n exists, all numbers below n exist, so a search
+ * finds the newest record in few steps. None of this depends on the clocks of
+ * the nodes.
  *
  * Each record has a token: random bytes, which are different for each try to
  * make a record. If the store does not answer a writer, the writer reads the
@@ -520,7 +521,7 @@ void generation_group_set_hooks(struct generation_group *group,
  * the next record.
  *
  * If the store was restored from a backup, a generation in the store may have
- * the same number as the newest generation that the group knows, but another
+ * the same number as the newest generation that the group knows, but other
  * content. Then their tokens differ, because the token of a generation is
  * random. The first step of a change, generation_session_begin(), notes the
  * token of the generation that the store has (session->seen_token). If the

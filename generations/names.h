@@ -67,7 +67,8 @@ int generation_hint_repository(struct buf *out, const char *name,
  * and the token of the upload that wrote the file. Sets out->sha256 and
  * out->upload, and zeroes the other fields of *out. Precondition: the first
  * `prefix_len` bytes of `name` are the prefix that generation_file_prefix()
- * makes. Returns false if the rest of `name` has not the form <hash>.<upload>.
+ * makes. Returns false if the rest of `name` does not have the form
+ * <hash>.<upload>.
  */
 bool generation_file_of_name(struct generation_file *out, const char *name,
 			     size_t prefix_len);

@@ -9,11 +9,11 @@
 #include "generations/history.h"
 
 /*
- * Checks those properties of a change that do not depend on a generation: the
+ * Checks those properties of a change that do not depend on a generation. The
  * strings of the change (such as names of refs, paths of files, the node and
- * the user), paths and refs that occur twice, names of refs that conflict, and
- * the size of a record with only this change. Returns 0, ERR_INVALID if the
- * change is not allowed, or ERR_NOMEM.
+ * the user) must be allowed. No path or ref may occur twice, and names of refs
+ * must not conflict. A record with only this change must not be too long.
+ * Returns 0, ERR_INVALID if the change is not allowed, or ERR_NOMEM.
  */
 int rebase_check(const struct generation_change *change, struct error *err);
 

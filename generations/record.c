@@ -276,7 +276,7 @@ static int print_update(struct buf *out, const struct generation_update *u)
 			  u->value);
 }
 
-/* Prints the lines that only a record that is not retired has. */
+/* Prints the lines that a retired record does not have. */
 static int print_body(struct buf *out, const struct generation *g)
 {
 	int ret = buf_printf(out,

@@ -160,7 +160,7 @@ struct generation_file *generation_find_file(const struct generation *g,
 
 /*
  * Adds a copy of *file at the end. Returns 0, ERR_INVALID if the path is not
- * allowed or another file has it, or ERR_NOMEM.
+ * allowed or another file of *g has this path, or ERR_NOMEM.
  */
 int generation_add_file(struct generation *g,
 			const struct generation_file *file, struct error *err);

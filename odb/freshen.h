@@ -41,8 +41,8 @@ enum freshen_state { FRESHEN_NOT_TRIED, FRESHEN_DONE, FRESHEN_FAILED };
 /*
  * Makes sure that the objects of a pack are no older than `mtime_ns`
  * (nanoseconds since 1970): if the modification time of the .pack file in the
- * snapshot is earlier, sets it to the present. `state`: of this pack, at first
- * FRESHEN_NOT_TRIED; a time is set only once.
+ * snapshot is earlier, sets it to the present. `state` is the state of this
+ * pack, at first FRESHEN_NOT_TRIED; the time of a pack is set only once.
  *
  * Returns true if the objects are young enough now. Returns false if the time
  * could not be set: the pack is a cruft pack, has a temporary name, was

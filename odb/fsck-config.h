@@ -34,10 +34,10 @@ int fsck_config_list(struct fsck_rules *rules, const char *list,
 		     struct error *err);
 
 /*
- * Puts the objects that a file lists on the skip list. A line has one id in
- * hexadecimal digits, and "#" starts a comment. Returns 0, ERR_IO ("could not
- * open object name list: <path>"), ERR_INVALID ("invalid object name: <line>"),
- * or ERR_NOMEM.
+ * Reads a file of ids, and adds these ids to the skip list. A line has one id
+ * in hexadecimal digits, and "#" starts a comment. Returns 0, ERR_IO ("could
+ * not open object name list: <path>"), ERR_INVALID ("invalid object name:
+ * <line>"), or ERR_NOMEM.
  */
 int fsck_config_skip_list(struct fsck_rules *rules, const char *path,
 			  struct error *err);

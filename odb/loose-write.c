@@ -268,9 +268,9 @@ int loose_writer_end(struct loose_writer *w, struct error *err)
 }
 
 /*
- * Writes a large object in pieces. If it was written as a whole, memory would
- * hold two further copies of it. Returns 1 if the object was written, 0 if its
- * file existed, or a negative error code.
+ * Writes a large object in pieces. If the object were written as a whole,
+ * memory would hold two further copies of the object. Returns 1 if the object
+ * was written, 0 if its file existed, or a negative error code.
  */
 static int put_in_pieces(struct loose_writer *w, const struct oid *oid,
 			 enum object_type type, const char *data, size_t len,

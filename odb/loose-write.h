@@ -42,12 +42,12 @@ struct loose_writer {
 
 /*
  * Initialises a writer for the object directory `dir` (borrowed). The level of
- * compression is core.looseCompression. If this key is not set, it is
- * core.compression. If neither is set, trees are not compressed, because ids
- * make most of their bytes random; other objects get the fastest level. Returns
- * 0; ERR_DENIED if the repository is a copy (repo_check_copy()) and `dir` is
- * its object directory; or another negative error code. The caller releases the
- * writer in any case.
+ * compression is core.looseCompression. If this key is not set, the level is
+ * core.compression. If neither key is set, trees are not compressed, because
+ * ids make most of their bytes random; other objects get the fastest level.
+ * Returns 0; ERR_DENIED if the repository is a copy (repo_check_copy()) and
+ * `dir` is its object directory; or another negative error code. The caller
+ * releases the writer in any case.
  */
 int loose_writer_init(struct loose_writer *w, const struct repo *repo,
 		      const char *dir, struct error *err);

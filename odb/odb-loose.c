@@ -83,8 +83,8 @@ static int visit_file(void *ctx, const char *name)
 
 /*
  * Returns whether a directory of loose objects that could not be opened may
- * have been removed or made meanwhile. This is so if nothing is at `path`, or a
- * directory. It is not so if something else is there.
+ * have been removed or made meanwhile. Returns true if nothing is at `path`, or
+ * if a directory is there. Returns false if anything else is there.
  */
 static bool may_appear(const char *path)
 {

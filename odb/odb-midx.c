@@ -36,9 +36,9 @@ static struct pack_path *sort_paths(const struct odb *odb)
 }
 
 /*
- * Sets the error for a pack that the multi-pack-index `om` names, and that is
- * not among the packs of the snapshot (the packs that were found when the
- * object database was opened). `path` is the path of the pack's files up to the
+ * Sets the error for a missing pack: the multi-pack-index `om` names the pack,
+ * but the snapshot (the packs that were found when the object database was
+ * opened) does not have it. `path` is the path of the pack's files up to the
  * suffix. `name` is the pack's name of `len` bytes. Returns ERR_MISSING, or
  * ERR_NOMEM.
  */

@@ -470,10 +470,10 @@ static int take_built_in(const struct wanted *w)
 
 /*
  * Searches reader->late, a snapshot that the reader has opened later than its
- * first one. If the object is not found there, and packs were added or removed
- * since this snapshot was opened, opens it again and searches it once more.
- * Returns 0 if a copy was read, otherwise *first, the first error of the whole
- * search.
+ * first one. If the snapshot does not have the object, checks whether packs
+ * were added or removed since the snapshot was opened. If so, opens the
+ * snapshot again and searches it once more. Returns 0 if a copy was read,
+ * otherwise *first, the first error of the whole search.
  */
 static int search_late(const struct wanted *w, int *first, struct error *err)
 {
@@ -486,8 +486,8 @@ static int search_late(const struct wanted *w, int *first, struct error *err)
 	 * look_again() may replace reader->late by a newer snapshot, and closes
 	 * the old one. Only the reader that the caller uses may do this. A
 	 * spare reader (a second reader, which reads another copy of a damaged
-	 * delta base) must not do it, because packs of its snapshot are in use
-	 * and must stay open.
+	 * delta base) must not do it: packs of the old snapshot are in use and
+	 * must stay open.
 	 */
 	if (ret < 0 && reader == w->reader && look_again(reader))
 		ret = search_packs(w, reader->late, first, err);

@@ -220,9 +220,9 @@ static int is_own_dir(const struct odb *odb, const char *dir)
 
 /*
  * Opens the packs of directory `i`. If an alternate shares the repository's own
- * pack directory, its packs count only as local ones. Otherwise a repack would
- * remove them in the belief that the alternate has another copy. Returns a
- * value of enum listed, or a negative error code.
+ * pack directory, the packs in this directory count only as local ones.
+ * Otherwise a repack would remove them in the belief that the alternate has
+ * another copy. Returns a value of enum listed, or a negative error code.
  */
 static int open_packs(struct odb *odb, size_t *alloc, size_t i,
 		      struct error *warning, struct error *err)

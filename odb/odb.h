@@ -29,8 +29,8 @@
  * position, and neither has a loose object.
  *
  * The empty tree is built in. odb_has(), odb_read() and the functions that use
- * them find the empty tree even if it is not stored. Functions that list or
- * position objects know stored objects only.
+ * them find the empty tree even if it is not stored. Functions that list
+ * objects, or give them positions, know only stored objects.
  *
  * In a partial clone, objects that a remote has promised may be missing. A
  * caller can set a provider, which makes such objects available when they are

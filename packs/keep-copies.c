@@ -161,8 +161,8 @@ struct copying {
 	/* true: a copy did not fit into max_len, so no further copy is added */
 	bool is_full;
 	/*
-	 * number of copies in the old file of kept deltas that are not in the
-	 * new file yet
+	 * number of copies that the old file of kept deltas has and that the
+	 * new file does not have yet
 	 */
 	uint32_t old_nr;
 	struct deflater *deflater; /* owned */
@@ -187,13 +187,12 @@ static bool find_base(uint32_t *base_pos, const struct copying *c, uint64_t off,
 }
 
 /*
- * Returns whether an object still needs a whole copy. A whole copy is the
- * complete object. It is stored in the file of kept deltas, which can also
- * store complete objects. The object is in the tree of the tip that is handled
- * now (c->in_tip). The object needs a copy if the pack stores it as a delta and
- * this tree does not have the base of the delta. A clone of depth 1 of the tip
- * gets only this tree, so it cannot use the delta. Sets *off to the object's
- * offset in the pack.
+ * Returns whether an object still needs a whole copy. A whole copy is a
+ * complete object, not a delta, in the file of kept deltas. The object is in
+ * the tree of the tip that is handled now (c->in_tip). The object needs a copy
+ * if the pack stores it as a delta and this tree does not have the base of the
+ * delta. A clone of depth 1 of the tip gets only this tree, so it cannot use
+ * the delta. Sets *off to the object's offset in the pack.
  */
 static bool is_orphan(const struct copying *c, uint32_t obj_pos, uint64_t *off)
 {

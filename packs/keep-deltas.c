@@ -70,9 +70,10 @@
 #define COPY_COST_PER_OBJECT 8
 
 /*
- * The total cost of the new deltas of one repack is limited to COST_PER_OBJECT
- * for each object of the pack, or to this number if it is larger. So a repack
- * of a small pack can make new deltas, too. The unit is bytes that are read.
+ * The limit for the total cost of the new deltas of one repack is
+ * COST_PER_OBJECT for each object of the pack, but at least this number. So a
+ * repack of a small pack can make new deltas, too. The unit is bytes that are
+ * read.
  */
 #define COST_MAX_MIN ((uint64_t)512 << 10)
 

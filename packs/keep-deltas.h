@@ -123,10 +123,9 @@ struct dropped_deltas {
 	/*
 	 * Owned. The deltas that the repack drops from its packs, and keeps in
 	 * the file of kept deltas. The field `step` of each of them is 0. (The
-	 * other kept deltas in the file have the step of their base, which is
-	 * above 0: the distance in commits from HEAD to the older version.) The
-	 * streams of the deltas borrow from the packs of the walk's snapshot,
-	 * and from `old`.
+	 * other kept deltas in the file have a `step` above 0: the distance in
+	 * commits from HEAD to the tree with their base.) The streams of the
+	 * deltas borrow from the packs of the walk's snapshot, and from `old`.
 	 */
 	struct kept_delta *deltas;
 	size_t nr, alloc;
@@ -144,8 +143,8 @@ struct dropped_deltas {
 
 /*
  * List the deltas whose target is in the tip island (the objects that clones of
- * depth 1 get, see islands/islands.h), and whose base is outside of it. The
- * list has, for each target:
+ * depth 1 get, see islands/islands.h), and whose base is outside of the tip
+ * island. The list has, for each target:
  * - first the delta that a pack stores now. The repack is about to drop it;
  * - then deltas that earlier repacks have dropped. They come from d->old, the
  *   file of kept deltas before this repack. In this file, the field `step` of

@@ -2,15 +2,15 @@
 /*
  * The lock of a pack directory's multi-pack-index, "multi-pack-index.lock". If
  * the multi-pack-index is a symbolic link, the lock is beside the link's
- * target. Only its holder may change the single file or the chain. Installing
- * the single file removes the chain, installing a chain removes the single
- * file, and repacks remove both. So there is one lock for both, which is held
- * until replaced files are removed.
+ * target. Only the holder of the lock may change the single file or the chain.
+ * Installing the single file removes the chain, installing a chain removes the
+ * single file, and repacks remove both. So the file and the chain have one
+ * lock, which is held until replaced files are removed.
  *
- * Who also locks the pack directory (sys/dirlock.h) takes this lock first. A
- * process that removes packs works without this lock if another process keeps
- * the lock. So a writer locks the directory too, before it installs or removes
- * files.
+ * A process that also locks the pack directory (sys/dirlock.h) takes the lock
+ * of the multi-pack-index first. A process that removes packs works without
+ * this lock if another process keeps it. So a writer locks the directory too,
+ * before it installs or removes files.
  *
  * The holder of both locks checks whether its snapshot is still current. If the
  * snapshot is out of date, the checks below return an error and set *outdated

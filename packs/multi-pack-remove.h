@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Removes two kinds of multi-pack-indexes, with their side files: those that
- * name packs about to be removed, and those that were replaced.
+ * Removes multi-pack-indexes with their side files. Two kinds of
+ * multi-pack-indexes are removed: those that name packs about to be removed,
+ * and those that were replaced.
  *
  * `dir` is a pack directory. The file that lists the layers of a chain is
  * removed before the layers, so that a reader finds a whole chain or none. All
@@ -67,10 +68,11 @@ int multi_pack_has_replaced(const char *dir, const char *keep, bool keep_bitmap,
  * Takes no lock if there is no multi-pack-index. Also takes no lock if another
  * process still has the lock after a second: a killed process may have left it.
  * Then *held has the message of sys_lockfile_create(), which names the lock
- * file; else held->code is 0. If the other process is one of this project that
- * still runs, removing packs is safe: under the lock of the directory, it
- * checks its packs before it installs its multi-pack-index. Release the lock
- * with sys_tempfile_abort(). Returns 0, ERR_IO or ERR_NOMEM.
+ * file; else held->code is 0. If the other process still runs and is one of
+ * this project, removing packs is safe: before the other process installs a
+ * multi-pack-index, it takes the lock of the directory and checks that the
+ * packs exist. Release the lock with sys_tempfile_abort(). Returns 0, ERR_IO or
+ * ERR_NOMEM.
  */
 int multi_pack_lock_removal(struct sys_tempfile *lock, const char *dir,
 			    unsigned share, struct error *held,

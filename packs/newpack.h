@@ -41,7 +41,7 @@ struct newpack_options {
 	 * Borrowed; content of a .keep file, which the pack gets before its
 	 * .idx file. So no other repack removes the pack. The caller removes
 	 * the .keep file. If a pack of the same name has a .keep file already,
-	 * that file stays. NULL: no such file.
+	 * that file stays. NULL: the pack gets no .keep file.
 	 */
 	const char *keep;
 	/* store path hashes in the bitmap index */

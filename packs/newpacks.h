@@ -25,9 +25,9 @@ struct newpacks {
 };
 
 /*
- * Make and index the packs in directory `dir`. If `mtimes` is not NULL, they
- * become cruft packs; mtimes[i] is the time of item i. Release *np in any case.
- * Returns 0 or a negative error code.
+ * Make and index the packs in directory `dir`. If `mtimes` is not NULL, the
+ * packs become cruft packs; mtimes[i] is the time of item i. Release *np in any
+ * case. Returns 0 or a negative error code.
  */
 int newpacks_make(struct newpacks *np, struct packing_items *items,
 		  const uint32_t *mtimes, const char *dir,

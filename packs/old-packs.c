@@ -192,7 +192,7 @@ void old_packs_spare_kept(struct old_packs *old, const struct odb *odb)
 
 /*
  * Returns whether the .pack file of `pack` is a symlink to the file with the
- * same name in directory `dir`. If memory runs out, the answer is true.
+ * same name in directory `dir`. If memory runs out, returns true.
  */
 static bool is_link_into(const char *dir, const struct pack *pack)
 {
@@ -322,7 +322,7 @@ static int report_gone(const char *name, struct error *err)
 			 name);
 }
 
-/* Returns 0 if all packs exist that the caller has made, or an error code. */
+/* Returns 0 if all packs that the caller has made exist, or an error code. */
 static int check_made(const struct old_packs *old, const struct strlist *made,
 		      struct error *err)
 {
@@ -341,7 +341,7 @@ static int check_made(const struct old_packs *old, const struct strlist *made,
 }
 
 /*
- * Returns 0 if all packs exist on which the caller relies, otherwise
+ * Returns 0 if all packs on which the caller relies exist, otherwise
  * ERR_MISSING.
  */
 static int check_relied(const struct old_packs *old,

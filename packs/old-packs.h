@@ -66,9 +66,9 @@ struct old_packs_guard {
 	 */
 	const struct strlist *made;
 	/*
-	 * Checks, right before packs are removed, that other files exist on
-	 * which the caller relies. Returns 0, ERR_MISSING with the reason if
-	 * one is gone, or another negative error code. NULL: no other files.
+	 * Called right before packs are removed. Checks that the other files on
+	 * which the caller relies exist. Returns 0, ERR_MISSING with the reason
+	 * if one is gone, or another negative error code. NULL: no other files.
 	 */
 	int (*check)(void *ctx, struct error *err);
 	/*
@@ -80,7 +80,7 @@ struct old_packs_guard {
 	void *ctx; /* argument of the callbacks */
 };
 
-/* Returns whether the .idx file of a pack was removed after it was opened. */
+/* Returns whether the .idx file of an opened pack was removed meanwhile. */
 bool old_packs_is_gone(const struct pack *pack);
 
 /*
@@ -111,8 +111,8 @@ bool old_packs_has(const struct old_packs *old, const struct pack *pack);
 void old_packs_spare(struct old_packs *old, const char *name);
 
 /*
- * Take the packs that were freshened since the listing off the list of packs to
- * remove, so that their files stay. Freshened: another process has updated the
+ * If a pack was freshened since the listing, take it off the list of packs to
+ * remove, so that its files stay. Freshened: another process has updated the
  * modification time of the pack, because it uses objects of the pack
  * (odb/freshen.h).
  *
@@ -129,9 +129,9 @@ int old_packs_spare_freshened(struct old_packs *old,
 void old_packs_retain(struct old_packs *old, const struct strlist *names);
 
 /*
- * Take all packs that have a .keep file in `odb` off the list of packs to
- * remove. `odb` is a snapshot that was opened after the listing. A .keep file
- * may have been made between the listing and the snapshot. A repack (without
+ * If a pack has a .keep file in `odb`, take it off the list of packs to remove.
+ * `odb` is a snapshot that was opened after the listing. A .keep file may have
+ * been made between the listing and the snapshot. A repack (without
  * --pack-kept-objects) does not copy the objects of packs with a .keep file
  * into the new pack. So the new pack lacks these objects, and the pack with the
  * .keep file must stay. It must stay even if its .keep file is gone again when
@@ -140,21 +140,22 @@ void old_packs_retain(struct old_packs *old, const struct strlist *names);
 void old_packs_spare_kept(struct old_packs *old, const struct odb *odb);
 
 /*
- * Take each pack to which an alternate has a symlink of the same name off the
- * list of packs to remove. The alternate seems to have a copy of the pack, but
- * the symlink would lead nowhere after the pack is removed. A hard link is no
- * reason to keep the pack, because the alternate's file stays.
+ * If the .pack file of an alternate is a symlink to a listed pack of the same
+ * name, take the listed pack off the list of packs to remove. The alternate
+ * seems to have a copy of the pack, but the symlink would lead nowhere after
+ * the pack is removed. A hard link is no reason to keep the pack, because the
+ * alternate's file stays.
  */
 void old_packs_spare_linked(struct old_packs *old, const struct odb *odb);
 
 /*
- * Remove the files of the listed packs, holding the lock of their directory,
- * and the lock of its multi-pack-indexes if it is free
- * (packs/multi-pack-remove.h). First, a multi-pack-index that names one of
- * these packs, or cannot be read, is removed. Then the packs are removed, the
- * newest first, so the oldest packs remain if the process is interrupted. The
- * .idx of each pack goes before its other files, so that no reader opens an
- * incomplete pack.
+ * Remove the files of the listed packs. The function holds the lock of their
+ * directory meanwhile. If the lock of the multi-pack-indexes is free, the
+ * function holds this lock, too (packs/multi-pack-remove.h). First, a
+ * multi-pack-index that names one of these packs, or cannot be read, is
+ * removed. Then the packs are removed, the newest first, so the oldest packs
+ * remain if the process is interrupted. The .idx of each pack goes before its
+ * other files, so that no reader opens an incomplete pack.
  *
  * Three kinds of packs are not removed: packs that have a .keep file by now;
  * packs that were freshened (old_packs_spare_freshened()); and packs whose .idx
@@ -186,10 +187,11 @@ int old_packs_names(struct strlist *names, const struct old_packs *old);
 int old_pack_remove(const char *base, struct error *err);
 
 /*
- * Remove the side files of packs in `dir` that have an .idx but no .pack file,
- * also the .keep file. No reader uses these files: every command writes the
- * .pack before the .idx, and removes the .idx first. Packs with temporary names
- * are left alone. Returns 0 or a negative error code.
+ * If a pack in `dir` has an .idx but no .pack file, remove the .idx and all
+ * side files of the pack, also the .keep file. No reader uses these files:
+ * every command writes the .pack before the .idx, and removes the .idx first.
+ * Packs with temporary names are left alone. Returns 0 or a negative error
+ * code.
  */
 int old_packs_remove_lone(const char *dir, struct error *err);
 

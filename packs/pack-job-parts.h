@@ -25,8 +25,8 @@
  * If all objects that references reach were enumerated, the marks are derived
  * from that enumeration. If the objects were listed instead, a walk from the
  * references marks the listed objects that it meets. The walk stops at commits
- * from which no listed object is reachable, as the bitmap index shows. Listed
- * objects are mostly new and close to the tips, so the walk is short.
+ * from which no listed object is reachable, as the bitmap index shows. Most
+ * listed objects are new and close to the tips, so the walk is short.
  */
 
 struct island_marks {
@@ -77,8 +77,8 @@ int island_marks_tell(struct walk *walk, struct refs *refs,
  * defines, and the islands of the commits in marks->heads
  * (islands_mark_refs()). Does nothing if pack.island is not set and there are
  * no heads. Each object in marks->items gets all its marks; other objects may
- * lack marks. Returns 0 or a negative error code: ERR_MISSING if an object is
- * missing that is reachable from a reference.
+ * lack marks. Returns 0 or a negative error code: ERR_MISSING if an object that
+ * a reference reaches is missing.
  */
 int island_marks_add_references(struct islands *islands,
 				const struct island_marks *marks,

@@ -129,10 +129,9 @@ struct pack_job {
 	 * has found. Filled in if the option note_reached is set.
 	 *
 	 * Most objects that an option leaves out of the pack are in this set,
-	 * too. Two kinds are not: objects that the option `unpacked` leaves
-	 * out; and objects that do not pass options->filter, unless
-	 * options->keep_rest is set (the filtered objects are then put into
-	 * `rest`).
+	 * too. Objects that the option `unpacked` leaves out are never in the
+	 * set. Objects that do not pass options->filter are in the set only if
+	 * options->keep_rest is set (they are then put into `rest`).
 	 */
 	struct bitset reached;
 	/* indexed by obj_pos: the objects that pack_job_add() has added */

@@ -27,8 +27,8 @@ struct preparation {
 	bool is_done;
 	struct prepared_answer answer;
 	/*
-	 * Owned: the byte ranges of the pack to send in the answer without
-	 * tags, and in the answer with tags.
+	 * Owned: the byte ranges of the pack that are sent in the answer
+	 * without tags, and in the answer with tags.
 	 */
 	struct prepared_run *plain, *tagged;
 	struct prepared_described tree;

@@ -33,9 +33,9 @@ struct statistics *statistics_new(struct error *err);
 void statistics_free(struct statistics *st);
 
 /*
- * Counts a request that has ended. If it took at least `slow_us` without the
- * waits for the client, it becomes one of the slow requests. `error` is NULL if
- * the request succeeded.
+ * Counts a request that has ended. If the request took at least `slow_us`,
+ * without the waits for the client, it becomes one of the slow requests.
+ * `error` is NULL if the request succeeded.
  */
 void statistics_add(struct statistics *st, const struct summary *s,
 		    const struct error *error, uint64_t slow_us);

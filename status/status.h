@@ -26,8 +26,8 @@ struct status_store {
 	bool is_used;
 	/*
 	 * Numbers of requests to the store: all, and those that failed. Two
-	 * answers are not failures: that the file does not exist; and that the
-	 * condition of a request is false, for example of a write that must not
+	 * answers are not failures: the file does not exist; or the condition
+	 * of a request does not hold, for example for a write that must not
 	 * replace a newer file.
 	 */
 	uint64_t requests, failures;

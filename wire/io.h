@@ -92,10 +92,10 @@ struct serve_io {
 	 * switched off and measures nothing. The owner calls summary_end() when
 	 * the bytes are sent or lost.
 	 *
-	 * Otherwise, the function returns false. summary->tap.bytes_sent counts
-	 * all bytes that were written. Some of them may not have reached the
-	 * peer. Before the function returns false, it reduces this counter by
-	 * their number.
+	 * Otherwise, the function returns false. Until then,
+	 * summary->tap.bytes_sent counts all bytes that were written. Before
+	 * the function returns false, it subtracts from this counter the bytes
+	 * that have not reached the peer.
 	 */
 	bool (*end_later)(void *ctx, struct summary *summary, bool has_failed);
 };

@@ -4,7 +4,7 @@
  * hash table with open addressing and linear probing holds indexes into the
  * array; at least half of its slots are free. Slots hold indexes and not ids,
  * so that the table is small: a request for all refs touches several hundred
- * memory pages less.
+ * fewer memory pages.
  */
 #include <stdlib.h>
 

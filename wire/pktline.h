@@ -234,9 +234,9 @@ int pktline_send_file(struct pktline_writer *w, const void *head, size_t len,
 
 /*
  * Send all pending packets, then pass `span`, a range of bytes of a pack, to
- * w->io->emit(). This function may keep the span and send the bytes after it
- * has returned. w->io->emit must not be NULL. Returns 0, ERR_NOMEM or the error
- * of the output.
+ * w->io->emit(). emit() may keep the span, and send the bytes after it has
+ * returned. w->io->emit must not be NULL. Returns 0, ERR_NOMEM or the error of
+ * the output.
  */
 int pktline_emit(struct pktline_writer *w, const struct serve_span *span,
 		 struct error *err);

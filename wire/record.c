@@ -7,7 +7,7 @@
 
 /* ---- time */
 
-/* Parse `nr` digits at `p`. Returns whether they are digits. */
+/* Parse `nr` bytes at `p` as a number. Returns whether all are digits. */
 static bool parse_digits(uint64_t *out, const char *p, size_t nr)
 {
 	*out = 0;

@@ -218,10 +218,10 @@ static int hides_all(const struct refview *view, size_t nr, const char *dir,
 }
 
 /*
- * Returns whether listings leave out all refs of the namespace: if a rule has
- * an empty pattern, and no rule begins with "!" or "^". Stock Git then skips
- * the directory of the namespace in packed-refs and in reftables, but not loose
- * refs. Here the kind of storage makes no difference.
+ * Returns whether listings leave out all refs of the namespace. They do if a
+ * rule has an empty pattern, and no rule begins with "!" or "^". Stock Git then
+ * skips the directory of the namespace in packed-refs and in reftables, but not
+ * loose refs. Here the kind of storage makes no difference.
  */
 static bool skips_namespace(const struct refview *view)
 {
@@ -388,8 +388,8 @@ struct each {
 
 /*
  * Returns whether the hide rules hide a ref. view->bounds lists, in order, all
- * names at which the answer of the rules can change. For all names between two
- * neighbours in this list the answer is the same, so the rules are checked only
+ * names at which the result of the rules can change. For all names between two
+ * neighbours in this list the result is the same, so the rules are checked only
  * once for them. Names arrive in order. A name out of order, from a damaged
  * file, is checked by itself.
  */
@@ -442,9 +442,9 @@ static int qualify(struct refview *view, const char *name)
 
 /*
  * A view lists only refs below "refs/". Returns `prefix` if it begins with
- * "refs/". Returns "refs/" if that begins with `prefix`, as for "" and "ref".
- * Otherwise returns NULL: no listed ref has this prefix. The HEAD of a
- * namespace is not listed, although its full name is below refs/.
+ * "refs/". Returns "refs/" if `prefix` is the start of "refs/", for example ""
+ * or "ref". Otherwise returns NULL: no listed ref has this prefix. The HEAD of
+ * a namespace is not listed, although its full name is below refs/.
  */
 static const char *narrow(const char *prefix)
 {

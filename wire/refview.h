@@ -54,10 +54,10 @@ void refview_rules_release(struct refview_rules *rules);
 int refview_rules_id(struct oid *id, const struct refview_rules *rules);
 
 /*
- * Returns whether the rules hide a ref. A pattern matches the ref of that name
- * and all refs below it. `name` is the name that clients see; NULL: the ref is
- * outside of the namespace, so only patterns with "^" can match. `full` is the
- * name with the prefix of the namespace.
+ * Returns whether the rules hide a ref. A pattern matches the ref whose name is
+ * the pattern, and all refs below that ref. `name` is the name that clients
+ * see; NULL: the ref is outside of the namespace, so only patterns with "^" can
+ * match. `full` is the name with the prefix of the namespace.
  */
 bool refview_rules_hide(const struct refview_rules *rules, const char *name,
 			const char *full);

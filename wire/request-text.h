@@ -24,8 +24,8 @@
 #include "object/oid.h"
 
 /*
- * Maximum number of ids of one list that a text has; "+<number>" counts the
- * rest.
+ * Maximum number of ids in one list of a text; "+<number>" counts the ids that
+ * were left out.
  */
 #define REQUEST_TEXT_IDS_MAX 64
 

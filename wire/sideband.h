@@ -70,10 +70,10 @@ struct sideband {
 	 */
 	bool has_data;
 	/*
-	 * true: the pack is tiny, and the end of the answer follows at once. So
-	 * pack data is only appended, as by sideband_add(), and one write sends
-	 * the pack together with the end. Set this field before data is sent.
-	 * Each piece of data must fit into one packet.
+	 * true: the pack is tiny, and the end of the answer follows
+	 * immediately. So pack data is only appended, as by sideband_add(), and
+	 * one write sends the pack together with the end. Set this field before
+	 * data is sent. Each piece of data must fit into one packet.
 	 */
 	bool is_tiny;
 };

@@ -168,8 +168,9 @@ struct summary {
 	uint64_t suspended_ns;
 	/*
 	 * Earlier values of `tap`, which are subtracted to compute the costs of
-	 * this request. read_ns and send_ns have the values at its beginning.
-	 * The byte counts have the values at the end of the previous request.
+	 * this request. read_ns and send_ns have the values at the beginning of
+	 * the request. The byte counts have the values at the end of the
+	 * previous request.
 	 */
 	struct pktline_tap base;
 	enum summary_phase phase;

@@ -49,8 +49,8 @@ struct visible;
 /*
  * Set *is_limit to true if clients may only know of objects that refs reach,
  * otherwise to false. The key gitreach.reachableOnly decides. Without the key,
- * *is_limit is true if the repository is a member of a fork network, or the
- * store (the repository with the shared objects) of one. Reads
+ * *is_limit is true if the repository belongs to a fork network, as a member or
+ * as the store (the repository with the shared objects). Reads
  * objects/info/alternates. Returns 0 or a negative error code.
  */
 int visible_is_limit(bool *is_limit, const struct repo *repo,

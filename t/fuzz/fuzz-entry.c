@@ -2,8 +2,8 @@
 /*
  * Fuzz target for pack/entry.c and pack/inflate.c: any bytes are read as an
  * entry of a pack. A header that can be read is written and read again. The
- * zlib stream after the header is inflated at once and in parts. Both must give
- * the same result.
+ * zlib stream after the header is inflated as a whole and in parts. Both ways
+ * must give the same result.
  */
 #include <stddef.h>
 #include <stdint.h>

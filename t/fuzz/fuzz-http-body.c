@@ -2,9 +2,9 @@
 /*
  * Fuzz target for reading the body of an HTTP request. The first byte of the
  * input chooses whether the body is compressed, has a length, and arrives in
- * small pieces. The rest of the input is the body. Reading the body at once and
- * piece by piece must give the same bytes. If the body is not compressed, these
- * bytes must be the rest of the input, up to the stated length.
+ * small pieces. The rest of the input is the body. Reading the body as a whole
+ * and piece by piece must give the same bytes. If the body is not compressed,
+ * these bytes must be the rest of the input, up to the stated length.
  */
 #include <stdint.h>
 #include <stdio.h>

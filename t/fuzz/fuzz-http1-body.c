@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for a chunked HTTP body. The body is read at once, byte by byte,
- * and by a slow and simple reader. All three results must agree.
+ * Fuzz target for a chunked HTTP body. The body is read as a whole, byte by
+ * byte, and by a slow and simple reader. All three results must agree.
  */
 #include <stdlib.h>
 #include <string.h>

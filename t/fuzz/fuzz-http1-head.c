@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fuzz target for the head of an HTTP/1.x request. The head is parsed at once
- * and byte by byte; both results must agree. http1_head_verify() must accept
- * each valid head. The path of a valid head must be plain text.
+ * Fuzz target for the head of an HTTP/1.x request. The head is parsed as a
+ * whole and byte by byte; both results must agree. http1_head_verify() must
+ * accept each valid head. The path of a valid head must be plain text.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for names/pathspec.c. The last line of the input is a path; the
- * other lines are patterns. If pathspec_below() says that all paths or no paths
- * below a directory match, this must be true for the path.
+ * other lines are patterns. pathspec_below() may say that all paths below a
+ * directory match, or that no path below it matches. This must be true for the
+ * path.
  */
 #include <stdint.h>
 #include <stdlib.h>

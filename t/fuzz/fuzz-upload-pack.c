@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzz target for the bytes that a client sends to upload-pack. The first byte
- * chooses the protocol version, whether the request is stateless, the size of
- * the pieces in which input arrives, and a configuration that permits more
- * kinds of requests. The repository is that of t/unit/dialog.h. No pack is
- * made: where a pack would be sent, a text is sent that describes the request.
- * For any input, the response must consist of packets. There is one exception:
- * if the client has not chosen side bands, the text in place of the pack is
- * sent without packets.
+ * chooses the protocol version, and the size of the pieces in which input
+ * arrives. It also chooses whether the request is stateless, whether the
+ * configuration permits more kinds of requests, and whether the repository is
+ * shallow. The repository is that of t/unit/dialog.h. No pack is made: where a
+ * pack would be sent, a text that describes the request is sent. For any input,
+ * the response must consist of packets. There is one exception: if the client
+ * has not chosen side bands, the text in place of the pack is sent without
+ * packets.
  */
 #include <stdint.h>
 #include <stdlib.h>
