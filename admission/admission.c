@@ -44,7 +44,7 @@ struct admission {
 	struct sys_shared_lock lock;
 	struct admission_queue queue;
 	unsigned connection_max, address_max, connection_nr;
-	/* the time at which the kernel's pressure is read next */
+	/* the time at which /proc/pressure is read next */
 	_Atomic uint64_t adjust_ns;
 	_Atomic uint64_t refused[ADMISSION_REFUSALS];
 	uint64_t seed; /* never changes */
@@ -74,7 +74,7 @@ static void unlock(struct admission *a)
 }
 
 /*
- * Let all tickets run that may run now, and wake their threads. The caller
+ * Lets all tickets run that may run now, and wakes their threads. The caller
  * holds the lock.
  */
 static void grant(struct admission *a)
@@ -219,7 +219,7 @@ static unsigned look_ahead(const struct admission_pass *pass)
 }
 
 /*
- * Wait until the request is admitted, `limit` nanoseconds at most. An admitted
+ * Waits until the request is admitted, `limit` nanoseconds at most. An admitted
  * request has a token (the permission for one thread to work), or its work
  * needs no token. Returns 0 if the request is admitted, so that its work can
  * begin. Otherwise the ticket (the entry of the request in the queue) was
@@ -439,11 +439,11 @@ static struct peer *find_peer(struct admission *a, uint64_t key, unsigned *sum)
 }
 
 /*
- * Called if the table of connections has no room for an address. There is a
- * number of spare entries. A process that needs one takes a free one, and
- * counts all its connections without room in it. Returns the spare entry that
- * this process uses already. If this process uses none, returns a free spare
- * entry, or NULL if none is free.
+ * Called if the table of connections has no room for an address. The table has
+ * spare entries at its end. A process takes one of them when it needs it, and
+ * counts there all connections for which the table has no room. Returns the
+ * spare entry that this process uses already. If this process uses none,
+ * returns a free spare entry, or NULL if none is free.
  */
 static struct peer *find_spare(struct admission *a)
 {

@@ -158,8 +158,8 @@ static void count(struct admission_queue *q, const struct admission_ticket *t,
 }
 
 /*
- * Change the state and the number of tokens of a ticket, and the sums of its
- * accounts accordingly.
+ * Changes the state and the number of tokens of a ticket. Changes the sums of
+ * the ticket's accounts accordingly.
  */
 static void change(struct admission_queue *q, struct admission_ticket *t,
 		   enum admission_state state, unsigned tokens)
@@ -229,7 +229,7 @@ enum admission_refusal admission_queue_judge(const struct admission_queue *q,
 }
 
 /*
- * Raise the used time of an account that was idle to the current virtual time
+ * If an account was idle, raises its used time to the current virtual time
  * `now_us`, so that idle time gives no advantage.
  */
 static void catch_up(struct admission_account *a, uint64_t now_us)

@@ -125,7 +125,7 @@ static int refill(struct http_body *body, struct error *err)
 
 /*
  * After the end of a gzip member, prepare for another gzip member (RFC 1952,
- * 2.2). If other bytes or no bytes follow, sets has_ended. Returns 0 or a
+ * 2.2). If other bytes or no bytes follow, set has_ended. Returns 0 or a
  * negative error code.
  */
 static int next_member(struct http_body *body, struct error *err)

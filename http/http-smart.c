@@ -4,12 +4,12 @@
  * upload-archive, one request each.
  *
  * A web server may pass on the whole request before it reads any of the answer.
- * A program that answers earlier would then wait for the web server, and the
- * web server for the program. Therefore a request for a fetch or an archive is
- * first read into memory completely. Its size is limited by
- * http.maxRequestBuffer. receive-pack, too, reads a push completely before it
- * answers. But receive-pack writes the pushed pack to the disk while it reads,
- * and not into memory. So the size of a push is not limited.
+ * A program that answers before it has read the whole request would then wait
+ * for the web server, and the web server for the program. Therefore a request
+ * for a fetch or an archive is first read into memory completely. Its size is
+ * limited by http.maxRequestBuffer. receive-pack, too, reads a push completely
+ * before it answers. But receive-pack writes the pushed pack to the disk while
+ * it reads, and not into memory. So the size of a push is not limited.
  */
 #include <stddef.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * Finds one attribute of paths, by the rules of gitattributes(5).
  *
  * Rules are added file by file, lowest precedence first, and then settled.
- * Settling drops all rules that do not set the attribute, directly or through
+ * Settling keeps only the rules that set the attribute, directly or through
  * macros. After settling the rules are immutable, and threads may share them.
  * attr-files.c finds the files.
  *

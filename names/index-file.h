@@ -61,15 +61,15 @@ struct index_callbacks {
 };
 
 /*
- * Calls `on->entry` with each entry in the bytes of an index file, `on->tree`
- * with each tree of its cache-tree, a tree before its subtrees, and `on->undo`
- * with each object of its resolve-undo extension except submodules. An
- * extension that has no callback is not parsed. *shared is the id of the shared
- * index, or zero if the index is not split. A split index also uses most
- * entries of its shared index. If a callback returns a nonzero value, the visit
- * stops and returns that value. Otherwise returns 0, ERR_CORRUPT if the bytes
- * are not an index, ERR_UNSUPPORTED for an unknown extension that must be
- * understood, or ERR_NOMEM.
+ * Parses the bytes of an index file. Calls `on->entry` with each entry, and
+ * `on->tree` with each tree of the cache-tree, a tree before its subtrees.
+ * Calls `on->undo` with each object of the resolve-undo extension except
+ * submodules. An extension that has no callback is not parsed. *shared is the
+ * id of the shared index, or zero if the index is not split. A split index also
+ * uses most entries of its shared index. If a callback returns a nonzero value,
+ * the visit stops and returns that value. Otherwise returns 0, ERR_CORRUPT if
+ * the bytes are not an index, ERR_UNSUPPORTED for an unknown extension that
+ * must be understood, or ERR_NOMEM.
  */
 int index_file_parse(const void *bytes, size_t len, enum hash_algo algo,
 		     const struct index_callbacks *on, struct oid *shared,
@@ -89,10 +89,10 @@ int index_file_each(const struct repo *repo, index_entry_fn *fn, void *ctx,
  * Calls `fn` with the ids of all entries except submodules, of the trees that
  * the cache-trees name, and of the files that the resolve-undo extensions name.
  * A resolve-undo extension has the three versions of each file whose conflict
- * was resolved; `git checkout -m` brings the conflict back. Visits all index
- * files of the repository, of its main work tree and of its linked work trees,
- * with their shared indexes. A missing shared index is ERR_IO. Returns 0,
- * the nonzero value that `fn` returned, or a negative error code.
+ * was resolved; `git checkout -m` brings the conflict back. Visits the index
+ * files of the main work tree and of all linked work trees, with their shared
+ * indexes. A missing shared index is ERR_IO. Returns 0, the nonzero value that
+ * `fn` returned, or a negative error code.
  */
 int index_file_each_oid(const struct repo *repo,
 			int (*fn)(void *ctx, const struct oid *oid), void *ctx,

@@ -61,8 +61,8 @@ struct pack_chains {
  * Reads the headers of all entries of a pack. Returns 0, ERR_CORRUPT or
  * ERR_NOMEM; after an error *chains is zeroed. The pack is corrupt if a header
  * is malformed, if a base is not in the pack, or if a delta chain is a cycle.
- * The pack is also corrupt if the offsets are not distinct or do not start
- * directly after the pack's header.
+ * The pack is also corrupt if two entries have the same offset, or if the first
+ * entry does not directly follow the pack's header.
  */
 int pack_chains_init(struct pack_chains *chains, const struct pack *pack,
 		     struct error *err);

@@ -11,8 +11,8 @@
 #define PIECE_MAX ((size_t)16 * 65515)
 
 /*
- * Minimum number of bytes to copy for which pack_copy_open() opens the file of
- * the pack again.
+ * pack_copy_open() opens the pack's file again only if at least this number of
+ * bytes is to be copied.
  */
 #define FILE_MIN ((size_t)1 << 20)
 
@@ -84,9 +84,9 @@ static void begin_entry(struct pack_copy *copy, uint32_t pack_pos, uint64_t at)
 }
 
 /*
- * Computes the CRCs of copied entries from their next `len` bytes, which are at
- * offset `at` of the pack. Compares the CRC of each entry that ends in these
- * bytes with the pack index. Returns 0 or ERR_CORRUPT.
+ * Adds the next `len` copied bytes, at offset `at` of the pack, to the CRCs of
+ * the entries that they belong to. Compares the CRC of each entry that ends in
+ * these bytes with its CRC in the pack index. Returns 0 or ERR_CORRUPT.
  */
 static int check(struct pack_copy *copy, const uint8_t *bytes, uint64_t at,
 		 uint64_t len, struct error *err)
@@ -137,11 +137,11 @@ static size_t piece_len(const struct pack_copy *copy,
 {
 	/*
 	 * The bytes of a pinned pack stay mapped until they are sent. They are
-	 * passed on as one piece if nothing reads them before. This is so if
-	 * the checksum of the new pack is already known (has_checksum), so that
-	 * the bytes are not hashed, and if the CRCs of entries are not checked
-	 * (`rev` is NULL). Other bytes are copied in small pieces, so that a
-	 * piece is still in the CPU cache when it is written after hashing.
+	 * passed on as one piece if this process need not read them. It need
+	 * not hash them if the new pack's checksum is already known
+	 * (has_checksum), and need not check the CRCs of entries if `rev` is
+	 * NULL. Other bytes are copied in small pieces, so that a piece is
+	 * still in the CPU cache when it is written after hashing.
 	 */
 	bool is_unread = copy->is_pinned && writer->has_checksum && !copy->rev;
 

@@ -33,7 +33,7 @@ struct pack_copy {
 	 * after the call
 	 */
 	bool is_pinned;
-	/* offset in the pack before which mapped pages were released */
+	/* mapped pages before this offset in the pack were released */
 	uint64_t dropped;
 	/*
 	 * Borrowed: the order of entries, for the comparison with CRCs; NULL:

@@ -84,8 +84,8 @@ struct delta_index {
 	 */
 	size_t size;
 	/*
-	 * distance in bytes between the starts of two indexed blocks of the
-	 * base
+	 * distance in bytes from the start of one indexed block of the base to
+	 * the start of the next
 	 */
 	size_t step;
 	/*
@@ -389,8 +389,8 @@ static void start_earlier(struct copy *c, size_t len)
 
 /*
  * `match` begins where the last copy in the queue ends. Returns the length of
- * this copy if `match` can be extended backwards over all its bytes and so
- * replace it. Otherwise returns 0.
+ * this copy if `match` can be extended backwards over all bytes of the copy,
+ * and so can replace it. Otherwise returns 0.
  */
 static size_t replaceable(const struct maker *m, const struct copy *match)
 {
@@ -527,11 +527,10 @@ static size_t diagonal_len(const struct maker *m, size_t at)
 }
 
 /*
- * Checks whether the last copy can continue at the target position `at`. The
- * base position is the one that the last copy would have reached there, if it
- * were longer (diagonal_off()). If at least 8 bytes match at these two
- * positions, sets *best to the match. Also sets *best_len to the number of
- * bytes that the match can cover if it is extended backwards too
+ * Checks whether the last copy can continue at the target position `at`. Its
+ * position in the base would then be diagonal_off(). If at least 8 bytes match
+ * at these two positions, sets *best to the match. Also sets *best_len to the
+ * number of bytes that the match can cover if it is extended backwards too
  * (candidate_len()). Matches are compared by this number.
  */
 static void find_diagonal(const struct maker *m, size_t at, struct copy *best,

@@ -37,7 +37,7 @@ struct delta_frame {
 };
 
 struct delta_stack {
-	/* limit for the bytes of all objects below the top */
+	/* limit of `held`: above it, objects below the top lose their bytes */
 	size_t limit;
 	/*
 	 * Makes the bytes of an object again: sets frame->data, malloc()ed, and

@@ -144,9 +144,9 @@ struct pack_idx_format {
 	 * at most 2^31. Tests set a small number, to get 64-bit offsets without
 	 * a large pack.
 	 *
-	 * 0: version 2 uses 2^31, and version 1 is written for all offsets that
-	 * fit in its 32 bits. Not 0: if an offset reaches the number, version 2
-	 * is written, even if `version` is 1.
+	 * 0: version 2 uses 2^31, and version 1 can have all offsets that fit
+	 * in 32 bits. Not 0: if an offset reaches the number, version 2 is
+	 * written, even if `version` is 1.
 	 */
 	uint32_t off64_from;
 };

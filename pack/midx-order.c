@@ -34,9 +34,9 @@ static int take_rev(const struct pack_midx *midx, const uint8_t **table,
  * bit.
  *
  * Returns false if the object of bit `bit_pos` is not in the multi-pack-index
- * or not in one of its packs. Also returns false if the offset of the object is
- * not greater than the offset of the previous object of the same pack, or if an
- * object of another pack is between these two objects.
+ * or not in one of its packs. Also returns false if an object of another pack
+ * is between the object and the previous object of its pack, or if the offsets
+ * of these two do not ascend.
  */
 static bool add_bit(struct pack_midx_order *order, uint32_t bit_pos,
 		    uint32_t *last_pack, uint64_t *last_off)

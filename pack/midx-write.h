@@ -76,8 +76,8 @@ struct pack_midx_written {
  * - ERR_CORRUPT: the index of a pack lacks an offset;
  * - ERR_NOMEM.
  *
- * Takes O(n log n) for all objects of the packs. Needs 24 bytes of memory per
- * object, or 40 bytes with a bit order.
+ * Takes O(n log n) time for n objects in all packs together. Needs 24 bytes of
+ * memory per object, or 40 bytes with a bit order.
  */
 int pack_midx_write(struct buf *out, const struct pack_midx_request *request,
 		    struct pack_midx_written *written, struct error *err);

@@ -9,7 +9,7 @@
  * 	nr x 4      seconds since 1970, in the order of the index
  * 	pack checksum | own checksum
  *
- * The file of a pack with one object, from 2005-04-07 22:14:17 UTC:
+ * The file of a pack whose only object has the time 2005-04-07 22:14:17 UTC:
  *
  * 	00  4d544d45 00000001 00000001
  * 	0c  4255b0b9
@@ -105,8 +105,8 @@ static inline uint32_t pack_mtimes_clamp(int64_t seconds)
 }
 
 /*
- * Appends a whole .mtimes file. `mtimes` has the times by idx_pos. Returns 0 or
- * ERR_NOMEM.
+ * Appends a whole .mtimes file. `mtimes` is an array of times, indexed by
+ * idx_pos. Returns 0 or ERR_NOMEM.
  */
 int pack_mtimes_write(struct buf *out, const uint32_t *mtimes, uint32_t nr,
 		      const struct oid *pack_checksum, enum hash_algo algo,

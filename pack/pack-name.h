@@ -44,10 +44,10 @@ static inline bool pack_name_is_temporary(const char *name)
 size_t pack_name_len(const char *file_name);
 
 /*
- * Adds the name of a pack, as users give it to --keep-pack and on standard
- * input, to a list of names: an extension ".pack" or ".idx" is removed first.
- * If the name of the pack itself ends with ".pack", use strlist_add(): it adds
- * a name unchanged. Returns 0 or ERR_NOMEM.
+ * Adds the name of a pack to a list of names. Removes an extension ".pack" or
+ * ".idx", which users may give to --keep-pack and on standard input. If the
+ * name of the pack itself ends with ".pack", use strlist_add(): it adds a name
+ * unchanged. Returns 0 or ERR_NOMEM.
  */
 int pack_names_add(struct strlist *names, const char *name);
 

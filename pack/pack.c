@@ -357,9 +357,9 @@ const struct pack_rev *pack_get_rev_unproven(struct pack *pack,
 }
 
 /*
- * Makes `rev`, whose file has the right checksum, the verified reverse index of
- * the pack. Returns false if another one was verified before: then the order of
- * `rev` was found wrong.
+ * Sets the verified reverse index of the pack to `rev`, whose file has the
+ * right checksum. Returns false if another reverse index was verified before:
+ * then the order of `rev` was found wrong.
  */
 static bool accept_rev(struct pack *pack, const struct pack_rev *rev)
 {

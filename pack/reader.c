@@ -185,9 +185,9 @@ static int inflate_at(struct pack_reader *r, struct pack *pack, uint64_t offset,
 }
 
 /*
- * Inflates an object that is stored whole into a new node of the cache of
- * decoded objects. Sets *out to the node, pinned: it is not evicted while in
- * use. Returns 0 or a negative error code.
+ * Makes a new node in the cache of decoded objects. The node gets the inflated
+ * bytes of an object that is stored whole. Sets *out to the node, pinned: it is
+ * not evicted while in use. Returns 0 or a negative error code.
  */
 static int read_whole(struct pack_reader *r, struct pack *pack, uint64_t offset,
 		      const struct pack_entry *entry,

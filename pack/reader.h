@@ -96,10 +96,11 @@ struct pack_object {
 
 /*
  * Decodes the object at `offset`. Delta chains are resolved iteratively, base
- * first. Returns 0 or a negative error code. After an error, *obj is zeroed. A
- * REF_DELTA whose base is not in the pack, a cycle, or sizes that disagree are
- * ERR_CORRUPT, with pack and offset in the message. After
- * pack_reader_set_spare(), the reader uses another copy of a damaged base.
+ * first. Returns 0 or a negative error code. After an error, *obj is zeroed.
+ * Returns ERR_CORRUPT, with pack and offset in the message, if the base of a
+ * REF_DELTA is not in the pack, if deltas form a cycle, or if sizes disagree.
+ * After pack_reader_set_spare(), the reader uses another copy of a damaged
+ * base.
  */
 int pack_reader_read(struct pack_reader *reader, struct pack *pack,
 		     uint64_t offset, struct pack_object *obj,
@@ -109,10 +110,10 @@ int pack_reader_read(struct pack_reader *reader, struct pack *pack,
 void pack_object_release(struct pack_reader *reader, struct pack_object *obj);
 
 /*
- * Inflates the stored entry at `offset`, an object stored whole or a delta, of
- * entry->size bytes. *entry is the header, parsed by pack_entry_at(). *data
- * belongs to the reader and is valid until its next call. Returns 0,
- * ERR_CORRUPT or ERR_NOMEM.
+ * Inflates the entry at `offset`, which is an object stored whole or a delta,
+ * to entry->size bytes. A delta is not applied. *entry is the header, parsed by
+ * pack_entry_at(). *data belongs to the reader and is valid until its next
+ * call. Returns 0, ERR_CORRUPT or ERR_NOMEM.
  */
 int pack_reader_stored(struct pack_reader *reader, struct pack *pack,
 		       uint64_t offset, const struct pack_entry *entry,

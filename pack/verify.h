@@ -4,8 +4,8 @@
  *
  * Together with the checks of pack_open() and pack_chains_init(), success means
  * the following. Both files have the right checksums. The entries fill the pack
- * without a gap. Each entry has the CRC of the index, and each object has the
- * id of the index. The content of objects is not parsed; fsck does that.
+ * without a gap. The CRC of each entry and the id of each object are those in
+ * the index. The content of objects is not parsed; fsck does that.
  */
 #ifndef PACK_VERIFY_H
 #define PACK_VERIFY_H

@@ -16,9 +16,9 @@
  *		uri = 7d1665144a3a975c05f1f43902ddaf084e784dbe.bundle
  *		creationToken = 1700000000
  *
- * The first line names the pack of the repository from which the first bundle
- * was made. A repack replaces this pack, so the list is then obsolete. The
- * second line is the SHA-256 of the hide rules for which the bundles were made
+ * The first line names the repository's pack from which the first bundle was
+ * made. A repack replaces this pack, so the list is then obsolete. The second
+ * line is the SHA-256 of the hide rules for which the bundles were made
  * (refview_rules_id()). A client to which other rules apply gets no bundle. The
  * name of a bundle's file is the hash of its bytes. Tokens ascend.
  */
@@ -38,7 +38,7 @@
 #define BUNDLE_LIST_MAX 4
 
 struct bundle_list_item {
-	/* hash of the file, which is its name without ".bundle" */
+	/* hash of the file; the name of the file is this hash and ".bundle" */
 	struct oid hash;
 	uint64_t token;
 };

@@ -20,8 +20,8 @@
 struct publishing;
 
 /*
- * Publishes as a pack the entries of `pack` that `content` lists. Returns 0 or
- * a negative error code.
+ * Publishes a pack of those entries of `pack` that `content` lists. Returns 0
+ * or a negative error code.
  */
 typedef int (*publish_content_fn)(struct publishing *p,
 				  const struct prepared_content *content,

@@ -108,14 +108,14 @@ typedef int (*publish_note_fn)(void *ctx, const struct publish_pack *pack,
 			       struct error *err);
 
 /*
- * Writes the packs that publish_run() would publish into the directory `dir`,
- * which must exist, as "<checksum>.pack". If a pack would be equal to one of
- * the repository's own packs, does not write it. Removes no file and takes no
- * lock. Calls `note` once for each pack: with the path of the written file, or
- * with the path of the repository's own pack. Returns 0, ERR_UNSUPPORTED,
- * ERR_IO or ERR_CORRUPT as publish_run() does, or another negative error code.
- * After an error, some packs may be in `dir`. Cost: the bytes of each written
- * pack are read, hashed and written.
+ * Writes packs into the directory `dir`, which must exist: the packs that
+ * publish_run() would publish, as "<checksum>.pack". If a pack would be equal
+ * to one of the repository's own packs, does not write it. Removes no file and
+ * takes no lock. Calls `note` once for each pack: with the path of the written
+ * file, or with the path of the repository's own pack. Returns 0,
+ * ERR_UNSUPPORTED, ERR_IO or ERR_CORRUPT as publish_run() does, or another
+ * negative error code. After an error, some packs may be in `dir`. Cost: the
+ * bytes of each written pack are read, hashed and written.
  */
 int publish_into(const struct repo *repo, const struct published_config *config,
 		 const char *dir, publish_note_fn note, void *ctx,

@@ -319,8 +319,8 @@ static int list_pack(void *ctx, const char *name)
 }
 
 /*
- * Add to *hash the packs in `place`, a directory of published files, that
- * published_find() would find. Returns 0 if all were added, 1 if there are too
+ * Add to *hash the packs that published_find() would find in `place`, a
+ * directory of published files. Returns 0 if all were added, 1 if there are too
  * many packs, or ERR_NOMEM.
  */
 static int identify_place(struct hash_ctx *hash, const char *place)

@@ -95,7 +95,7 @@ struct published_config {
 
 /*
  * Read the configuration of `repo`, which must outlive *config. Returns 0,
- * ERR_INVALID for a bad value, or ERR_NOMEM. Call published_config_release() in
+ * ERR_INVALID for a bad value, or ERR_NOMEM. The caller releases *config in
  * each case.
  */
 int published_config_load(struct published_config *config,

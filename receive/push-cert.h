@@ -53,18 +53,18 @@ struct push_cert_line {
 };
 
 /*
- * Find the next header `name` and set *value. The search starts at the offset
- * *at. Set *at to 0 before the first call, and do not change it between calls.
- * Returns false if there are no more such headers.
+ * Finds the next header `name` and sets *value. The search starts at the offset
+ * *at. The caller sets *at to 0 before the first call, and does not change it
+ * between calls. Returns false if there are no more such headers.
  */
 bool push_cert_header(struct push_cert_line *value,
 		      const struct push_cert *cert, const char *name,
 		      size_t *at);
 
 /*
- * Find the next command and set *command. The search starts at the offset *at.
- * Set *at to 0 before the first call, and do not change it between calls.
- * Returns false if there are no more commands.
+ * Finds the next command and sets *command. The search starts at the offset
+ * *at. The caller sets *at to 0 before the first call, and does not change it
+ * between calls. Returns false if there are no more commands.
  */
 bool push_cert_command(struct push_cert_line *command,
 		       const struct push_cert *cert, size_t *at);

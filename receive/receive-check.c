@@ -10,7 +10,7 @@
 
 /* ---- connectivity */
 
-/* A check of all commands, which is divided if objects are missing. */
+/* A check of all commands and, if it fails, of halves of them. */
 struct division {
 	struct receive *r; /* borrowed */
 	struct receive_connect *c;
@@ -48,9 +48,9 @@ static int settle(struct division *d, struct receive_command *cmd,
 }
 
 /*
- * Returns the number of commands at the beginning of the array `commands` among
- * which `value_nr` commands set a value. The last of them sets a value. The
- * array must have at least `value_nr` such commands.
+ * Returns the smallest number n for which `value_nr` of the first n commands
+ * set a value. The array must have at least `value_nr` commands that set a
+ * value.
  */
 static size_t first_part(const struct receive_command *commands,
 			 size_t value_nr)

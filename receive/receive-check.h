@@ -20,7 +20,8 @@
 
 /*
  * Refuse commands whose new values reach missing objects. All commands are
- * checked together first. If that check fails, each command is checked alone.
+ * checked together first. If that check fails, each half of them is checked,
+ * until single commands are left.
  *
  * If the history of a new value is complete only with the client's shallow
  * boundary, cmd->needs_shallow is set. The commits of the boundary that end
@@ -69,8 +70,8 @@ struct receive_rules {
 };
 
 /*
- * Prepare to check commands. Only HEAD is read. Returns 0 or ERR_NOMEM. Release
- * *rules in both cases.
+ * Prepare to check commands. Only HEAD is read. Returns 0 or ERR_NOMEM. The
+ * caller releases *rules in both cases.
  */
 int receive_rules_init(struct receive_rules *rules, struct receive *r,
 		       struct error *err);
@@ -116,8 +117,8 @@ int receive_rules_old(struct receive_rules *rules,
  *	        f--N--N--N     N came with the push, f is the frontier
  *
  * Then tests 1 to 4 find out whether some ref reaches each commit of the
- * frontier. A cheaper test comes before a more expensive one, and gets only the
- * commits that passed no test yet. Step 5 is for commits that pass none:
+ * frontier. The cheapest test comes first. Each test gets only the commits that
+ * passed no earlier test. Step 5 gets the commits that passed none:
  *
  *	1. HEAD or the old value of a command is the commit   a few look-ups
  *	2. some ref has the commit as its value   one pass over the refs,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks that all objects that the new values of refs reach exist. */
+/* Checks that the new values of refs reach no missing object. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -138,9 +138,9 @@ static int visit_parents(struct check *k, struct oidset *seen,
  *
  * If `is_new` is true, visit the tips that the push has sent. If `is_new` is
  * false, add the other tips to the frontier: the older commits that the check
- * must prove to be reachable from a ref. Do not add them to push.boundary. That
- * list has only the commits of the frontier that are parents of commits of the
- * push.
+ * must prove to be reachable from a ref. They are not added to push.boundary,
+ * because this list has only those commits of the frontier that are parents of
+ * commits of the push.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {
@@ -385,10 +385,10 @@ static int refuse(struct check *k)
 }
 
 /*
- * Test the frontier (the existing commits at which the walk of the pushed
- * commits stopped) if clients may know only of reachable objects (is_limit). If
- * all commits of the frontier are visible to the client, adds them to the haves
- * of the walk and returns 0. Otherwise refuses the push.
+ * Called if clients may know only of reachable objects (is_limit). Tests the
+ * frontier: the existing commits at which the walk of the pushed commits
+ * stopped. If they are all visible to the client, adds them to the haves of the
+ * walk and returns 0. Otherwise refuses the push.
  */
 static int test_visible(struct check *k)
 {
@@ -608,9 +608,9 @@ static int open_shallow_walk(struct check *k)
 }
 
 /*
- * Add the new values of the commands to the wants of the walk. Refuse the push
- * if clients may know only of reachable objects (is_limit), and one of the new
- * values did not come with the push and is not visible to the client.
+ * Add the new values of the commands to the wants of the walk. If clients may
+ * know only of reachable objects (is_limit), refuse the push unless each new
+ * value came with the push or is visible to the client.
  */
 static int add_wants(struct check *k)
 {

@@ -129,7 +129,7 @@ struct receive_environment {
  * Make the environment of a hook: the environment of this process, GIT_DIR, and
  * the variables of `flags` (enum receive_env). If `worktree` is NULL, GIT_DIR
  * is "."; otherwise GIT_DIR and GIT_WORK_TREE are the directories of
- * `worktree`. Returns 0 or ERR_NOMEM. Release *env in both cases.
+ * `worktree`. Returns 0 or ERR_NOMEM. The caller releases *env in both cases.
  */
 int receive_environment_init(struct receive_environment *env,
 			     const struct receive *r, unsigned flags,

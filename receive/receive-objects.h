@@ -46,8 +46,8 @@ struct receive_objects {
  *
  * Returns 0 or a negative error code with a message for the client. Errors are:
  * corrupt objects, missing delta bases, an object with the id of a different
- * object, a pack longer than receive.maxInputSize, a client that went away.
- * Release *o in all cases.
+ * object, a pack longer than receive.maxInputSize, a client that went away. The
+ * caller releases *o in all cases.
  */
 int receive_objects_take(struct receive_objects *o, struct receive *r,
 			 struct error *err);

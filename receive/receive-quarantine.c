@@ -123,8 +123,8 @@ struct move {
 	const char *sub;
 	char *from, *to; /* owned: the directories */
 	/*
-	 * -1: all files are moved; else only files of a pack with this rank,
-	 * see pack_file_rank()
+	 * -1: all files are moved; else only those files of a pack that have
+	 * this rank, see pack_file_rank()
 	 */
 	int rank;
 	struct error *err;

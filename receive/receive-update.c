@@ -298,7 +298,7 @@ static int run_separately(struct receive *r, struct receive_rules *rules,
 		ret = take(&b, &req->commands[i]);
 	}
 	/*
-	 * As in stock Git, the transaction also runs its hooks if the rules
+	 * As in stock Git, the transaction runs its hooks even if the rules
 	 * have refused all commands.
 	 */
 	if (!ret && any)

@@ -118,7 +118,8 @@ struct receive_config {
 
 /*
  * Load the configuration of pushes. `config` must outlive *c. Returns 0,
- * ERR_INVALID if a value is malformed, or ERR_NOMEM. Release *c in all cases.
+ * ERR_INVALID if a value is malformed, or ERR_NOMEM. The caller releases *c in
+ * all cases.
  */
 int receive_config_load(struct receive_config *c, const struct config *config,
 			struct error *err);
@@ -171,7 +172,8 @@ struct receive_peer {
 
 /*
  * Connect to the client. `io` must outlive the peer, and the peer must stay at
- * its address. Returns 0 or ERR_NOMEM. Release the peer in both cases.
+ * its address. Returns 0 or ERR_NOMEM. The caller releases the peer in both
+ * cases.
  */
 int receive_peer_init(struct receive_peer *peer,
 		      const struct receive_options *options,
@@ -265,7 +267,7 @@ struct quarantine {
 
 /*
  * Create the quarantine directory. `repo` must outlive *q. Returns 0 or a
- * negative error code. Release *q in both cases.
+ * negative error code. The caller releases *q in both cases.
  */
 int quarantine_create(struct quarantine *q, const struct repo *repo,
 		      struct error *err);
@@ -332,8 +334,8 @@ struct receive {
 	struct receive_request request;
 	struct receive_cert cert;
 	/*
-	 * the advice about hooks that was given already, so that none is given
-	 * twice: see struct hook_runner
+	 * the pieces of advice about hooks that were given already; none is
+	 * given twice, see struct hook_runner
 	 */
 	struct buf hook_advice;
 	struct summary summary; /* for traces */
@@ -357,8 +359,8 @@ struct receive {
 
 /*
  * Load the configuration and open the refs. `options` and `io` must outlive *r,
- * and *r must stay at its address. Returns 0 or a negative error code. Release
- * *r in both cases.
+ * and *r must stay at its address. Returns 0 or a negative error code. The
+ * caller releases *r in both cases.
  */
 int receive_init(struct receive *r, const struct receive_options *options,
 		 const struct serve_io *io, struct error *err);
@@ -380,9 +382,10 @@ void receive_discard(struct receive *r);
 int receive_sees(struct receive *r, const struct oid *oid, struct error *err);
 
 /*
- * Make later look-ups in r->refs, and later calls of receive_sees(), read the
- * refs again. Call this function before a step that relies on refs, if other
- * processes had time to change them: while a pack arrived, or while a hook ran.
+ * Drops what was read of the refs, so that later look-ups in r->refs, and later
+ * calls of receive_sees(), read the refs again. Call this function before a
+ * step that relies on refs, if other processes had time to change them: while a
+ * pack arrived, or while a hook ran.
  */
 void receive_refresh(struct receive *r);
 

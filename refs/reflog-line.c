@@ -7,8 +7,8 @@
 #include "refs/reflog-backend.h"
 
 /*
- * Returns the start of the decimal number that ends at `end`, which may begin
- * with '-'. Returns NULL if there is no number, or no space before it.
+ * Finds the decimal number that ends at `end`. The number may begin with '-'.
+ * Returns its start, or NULL if there is no number, or no space before it.
  */
 static const char *number_before(const char *start, const char *end)
 {

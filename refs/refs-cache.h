@@ -7,8 +7,8 @@
  *
  * No snapshot gets refs that are older than its request. Each request asks a
  * witness (sys/witness.h) whether packed-refs, or the file tables.list of the
- * stack, has changed since it was read. The maps stay readable after the files
- * are replaced, until their last user ends.
+ * stack, has changed since it was read. After a file is replaced, its old map
+ * stays readable for the snapshots that use it.
  *
  * A note is a text that a user has derived from the mapped refs alone, such as
  * a listing of refs. Requests that need the same text share the note. The note

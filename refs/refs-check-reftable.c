@@ -22,8 +22,8 @@ struct checker {
 };
 
 /*
- * Returns the position after the hexadecimal number at p, which may begin with
- * "0x". Returns NULL if there is no number.
+ * Returns the position after the hexadecimal number at p, or NULL if there is
+ * no number. The number may begin with "0x".
  */
 static const char *skip_number(const char *p)
 {

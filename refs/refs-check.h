@@ -49,9 +49,9 @@ struct refs_check {
 };
 
 /*
- * Checks the stored refs of all work trees. Returns 0 also if errors were
- * reported. Returns ERR_CORRUPT if a table is broken in a way that has no
- * message id, ERR_IO or ERR_NOMEM. The cost is linear in the number of bytes.
+ * Checks the stored refs of all work trees. Returns 0 (also if errors were
+ * reported), ERR_IO or ERR_NOMEM. Returns ERR_CORRUPT if a table is broken in a
+ * way that has no message id. The cost is linear in the number of bytes.
  */
 int refs_check_run(struct refs_check *c, const struct repo *repo,
 		   struct error *err);

@@ -176,7 +176,7 @@ static struct refs_loose_list *find_list(const struct refs_files *files,
  * Maximum number of lists of loose refs for different prefixes. Reading a list
  * reads a whole directory, and each lookup may search all lists. A client can
  * ask for thousands of prefixes in one directory. So the last list has all
- * loose refs, and answers all further prefixes.
+ * loose refs, and is used for all further prefixes.
  */
 #define LISTS_MAX 32
 
@@ -553,10 +553,10 @@ static int next_ref(struct refs_iter *it, struct refs_record *record,
 /*
  * Searches forward in packed-refs from the current record, for the first name
  * that is not less than `name`. A caller uses this to skip all refs of one
- * directory. The search first tries the place that is as many bytes ahead as
- * the previous search has skipped: one directory after another is often
- * skipped, and neighbouring directories often have similar sizes. Returns 0 or
- * a negative error code.
+ * directory. The search first goes as many bytes ahead as the previous search
+ * has skipped. The reason: often one directory after another is skipped, and
+ * neighbouring directories often have similar sizes. Returns 0 or a negative
+ * error code.
  */
 static int seek_packed(struct refs_iter *it, const char *name, size_t len,
 		       struct error *err)

@@ -78,7 +78,7 @@ bool refs_loose_is_per_worktree(const char *name);
 #define REFS_LOOSE_PRIVATE_NR 3
 extern const char *const refs_loose_private[REFS_LOOSE_PRIVATE_NR];
 
-/* The place where a ref is stored, which its name decides. */
+/* The place where a ref is stored. The ref's name decides the place. */
 struct refs_place {
 	enum {
 		REFS_PLACE_SHARED, /* repo_refs_common_dir() */
@@ -93,8 +93,8 @@ struct refs_place {
 	 */
 	size_t dir_len;
 	/*
-	 * the ref's name in this place; points into the name: after
-	 * "main-worktree/" or "worktrees/<id>/", or to its beginning
+	 * the ref's name in this place; points into the full name: after
+	 * "main-worktree/" or "worktrees/<id>/", or to the beginning
 	 */
 	const char *inner;
 };

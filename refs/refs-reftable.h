@@ -17,7 +17,7 @@
 
 /*
  * Finds the stack of the ref `name`. Appends the stack's directory to *dir.
- * Returns the ref's name in that stack, which points into `name`, or NULL when
+ * Returns the ref's name in that stack (a pointer into `name`), or NULL when
  * out of memory.
  */
 const char *refs_reftable_place(struct buf *dir, const struct repo *repo,
@@ -41,7 +41,7 @@ struct refs_reftable_store {
 };
 
 /*
- * Sets *store to the stack of a ref, which is opened at its first use. Sets
+ * Sets *store to the stack of a ref. The stack is opened at its first use. Sets
  * *inner to the ref's name in that stack. The store is valid until
  * refs_close(). Returns 0 or a negative error code.
  */

@@ -376,9 +376,10 @@ struct visit {
 	/* true: this visit ignores GIT_REF_PARANOIA (see refs_each()) */
 	bool has_no_salvage;
 	/*
-	 * Set if GIT_REF_PARANOIA is false, and in a strict visit also after
-	 * refs_leave_out_broken(): the object database. Refs to objects that it
-	 * lacks are left out. NULL: the visit does not look for objects.
+	 * Owned: an object database. Refs to objects that it lacks are left
+	 * out. Set if GIT_REF_PARANOIA is false, and in a strict visit also
+	 * after refs_leave_out_broken(). NULL: the visit does not look for
+	 * objects.
 	 */
 	struct odb *salvaged;
 	struct error *warning;

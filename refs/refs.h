@@ -201,9 +201,9 @@ int refs_each_strict(struct refs *refs, const char *prefix,
 		     struct error *err);
 
 /*
- * Leave broken refs, and refs to missing objects, out of all later visits by
- * refs_each_strict(). Only for callers that delete no objects, so that a ref
- * that is left out does no harm.
+ * From now on, refs_each_strict() leaves out broken refs and refs to missing
+ * objects. Only for callers that delete no objects, so that a ref that is left
+ * out does no harm.
  */
 void refs_leave_out_broken(struct refs *refs);
 bool refs_leaves_out_broken(const struct refs *refs);

@@ -151,11 +151,12 @@ struct stored_gather {
 	const struct generation_place *place;
 	const struct generation *g;
 	/*
-	 * needed[i] is true if file i of *g is needed. If file i is the side
-	 * bundle (one file with the content of small files, stored/side.h),
-	 * true means that the bundle may be downloaded in place of these small
-	 * files. This is done only if it saves requests. The bundle itself is
-	 * not added to the cache, only the small files in it.
+	 * needed[i] is true if file i of *g is needed. The side bundle is one
+	 * file with the content of small files (stored/side.h). If file i is
+	 * the side bundle, true means that the bundle may be downloaded in
+	 * place of these small files. This is done only if it saves requests.
+	 * The bundle itself is not added to the cache, only the small files in
+	 * it.
 	 */
 	const bool *needed;
 	/*

@@ -17,7 +17,7 @@
 #define STORED_THREADS 4
 /*
  * Number of threads that download files in parallel. Each thread has its own
- * connection, and mostly waits for the store.
+ * connection, and waits for the store most of the time.
  */
 #define STORED_DOWNLOADS 16
 

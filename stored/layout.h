@@ -44,8 +44,8 @@ struct stored_layout {
 	/* number of threads that call put(), at least 1 */
 	unsigned threads;
 	/*
-	 * how to make durable the files that stored_layout_make() writes
-	 * without put()
+	 * how the files that stored_layout_make() writes without put() are made
+	 * durable
 	 */
 	enum sys_fsync_method method;
 };

@@ -74,10 +74,10 @@ const struct stored_side_part *stored_side_find(
 	const uint8_t sha256[GENERATION_SHA256_LEN]);
 
 /*
- * Writes into the local file `path` a bundle of the uploads that
- * stored_side_takes() allows. Each upload has its size, its hash and its local
- * path. The order of the uploads does not matter: equal contents give equal
- * bytes.
+ * Writes a bundle, the local file `path`. The bundle has the content of those
+ * uploads that stored_side_takes() allows. Each upload has its size, its hash
+ * and its local path. The order of the uploads does not matter: equal contents
+ * give equal bytes.
  *
  * Returns 0, 1 if no bundle was written, or a negative error code. No bundle is
  * written if it would have only one file or be larger than STORED_SIDE_MAX.

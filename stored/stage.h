@@ -40,11 +40,11 @@ struct stored_stage {
 /*
  * Makes the stage (a temporary repository with links to the files of the
  * source, see above) below the directory `tmp`. The links are hard links if
- * possible. If a hard link is impossible, for example because `tmp` is on
- * another file system than the source, a pack or its side file gets a symlink,
- * and any other file is copied. If the stage has symlinks, the source must not
- * be repacked before the stage is released. `progress` may be NULL. Release
- * *stage in any case.
+ * possible. Hard links are impossible, for example, if `tmp` is on another file
+ * system than the source. Then a pack or its side file gets a symlink, and any
+ * other file is copied. If the stage has symlinks, the source must not be
+ * repacked before the stage is released. `progress` may be NULL. The caller
+ * releases *stage in any case.
  *
  * Returns 0, or ERR_UNSUPPORTED if the source has a work tree or is a partial
  * clone. Returns ERR_MISSING if an object of a ref is missing, or another

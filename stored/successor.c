@@ -33,10 +33,9 @@ struct making {
 	size_t drop_nr;
 	/*
 	 * Whether the new generation keeps the reftable of the base generation.
-	 * It does so if three facts hold: the base generation has exactly one
-	 * reftable; it has no updates of refs besides; and this reftable is
-	 * equal to the one in the directory how->dir, from which the new
-	 * generation is made.
+	 * It does so if the base generation has exactly one reftable and no
+	 * updates of refs, and if this reftable is equal to the one in how->dir
+	 * (the directory from which the new generation is made).
 	 */
 	bool same_refs;
 	struct error *err;
@@ -188,8 +187,8 @@ static bool is_same(const struct generation_file *a,
 
 /*
  * Returns whether the base generation has exactly one reftable and no updates
- * of refs, and this reftable is equal to the one in the directory how->dir,
- * from which the new generation is made.
+ * of refs, and this reftable is equal to the one in how->dir (the directory
+ * from which the new generation is made).
  */
 static bool has_same_refs(const struct making *m)
 {

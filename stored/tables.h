@@ -83,7 +83,7 @@ struct stored_changes {
  * of `after` that were changed after the generation `before`. Otherwise
  * compares all refs.
  *
- * Release *out in any case. Returns 0 or a negative error code.
+ * The caller releases *out in any case. Returns 0 or a negative error code.
  */
 int stored_changes_find(struct stored_changes *out, struct stored_cache *cache,
 			const struct generation_place *place,

@@ -40,8 +40,8 @@ static bool blank_out(int fd, const char *part, size_t len, off_t end)
  * and LF. This needs no space on the disk, and keeps lines that other processes
  * have appended after the part. A descriptor that is open for appending cannot
  * write at a given place, so the file is opened once more. Returns whether the
- * part was overwritten. It is not if the log is no file, or if this process may
- * not open the file, because the log was opened by another user.
+ * part was overwritten. The part stays if the log is no file, or if this
+ * process may not open the file because another user opened the log.
  */
 static bool remove_part(int fd, const char *part, size_t len)
 {

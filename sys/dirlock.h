@@ -49,11 +49,12 @@ int sys_dirlock_take_for_pack(const char *path, int64_t timeout_ms,
 			      struct error *err);
 
 /*
- * For a process that holds the lock of `path` for long: gives other processes
- * that wait for the lock time to take it, and takes the lock again as
- * sys_dirlock_take() does. `lock` is the value for sys_dirlock_drop(), and is
- * invalid afterwards. If it is SYS_DIRLOCK_NONE, works like sys_dirlock_take().
- * Returns like sys_dirlock_take(): on ERR_DENIED, this process has no lock.
+ * For a process that holds the lock of `path` for long: leaves the lock free
+ * for a moment, so that a waiting process can take it. Then takes the lock
+ * again as sys_dirlock_take() does. `lock` is the value for sys_dirlock_drop(),
+ * and is invalid afterwards. If it is SYS_DIRLOCK_NONE, works like
+ * sys_dirlock_take(). Returns like sys_dirlock_take(): on ERR_DENIED, this
+ * process has no lock.
  */
 int sys_dirlock_yield(int lock, const char *path, int64_t timeout_ms,
 		      struct error *err);

@@ -31,9 +31,9 @@ int sys_passing_listen(const char *path, struct error *err);
 int sys_passing_accept(int listener, struct error *err);
 
 /*
- * Returns whether the process at the other end of the connection `fd` ran as
- * the user of this process, or as root, at the time when it connected or began
- * to listen.
+ * Returns whether the peer, the process at the other end of the connection
+ * `fd`, belongs to the user of this process or to root. What counts is the
+ * peer's user when the peer connected or began to listen.
  */
 bool sys_passing_is_own(int fd);
 

@@ -26,8 +26,8 @@ long sys_process_id(void)
 }
 
 /*
- * Returns whether one of the `nr` strings "NAME=value" or "NAME" at `set` is
- * about the same variable as `variable`, which has the form "NAME=value".
+ * `variable` has the form "NAME=value". Returns whether one of the `nr` strings
+ * at `set`, "NAME=value" or "NAME", is about the same variable.
  */
 static bool is_replaced(const char *variable, const char *const *set, size_t nr)
 {

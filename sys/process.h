@@ -82,9 +82,9 @@ void *sys_memory_file(const char *path, size_t size, struct error *err)
 void sys_memory_unshare(void *bytes, size_t size);
 
 /*
- * Returns freed memory, which the C library keeps for later allocations, to the
- * system if possible. This is useful between two phases of a long job, if the
- * first phase needed much memory. The call takes some milliseconds, and later
+ * Gives freed memory that the C library keeps for later allocations back to the
+ * system, if possible. The call is useful between two phases of a long job, if
+ * the first phase needed much memory. It takes some milliseconds, and later
  * allocations have page faults. Other threads may allocate meanwhile.
  */
 void sys_memory_trim(void);

@@ -165,12 +165,12 @@ int sys_spawn_talk(struct sys_child *child, const struct sys_talk *talk,
 
 /*
  * Writes bytes to the child's input, and waits until the pipe has taken them
- * all. Meanwhile passes what the child writes to its standard output to
- * `output`. So a child that writes much before it reads its input cannot block
- * this process for ever. Closes child->in if the child has closed its input,
- * and child->out (sets it to -1) at the end of the child's output. The callback
- * may end the input with sys_spawn_close_in(). Once child->in is closed, the
- * rest of the bytes is dropped, and this is not an error.
+ * all. Meanwhile, `output` gets the bytes of the child's standard output. So a
+ * child that writes much before it reads its input cannot block this process
+ * for ever. Closes child->in if the child has closed its input, and child->out
+ * (sets it to -1) at the end of the child's output. The callback may end the
+ * input with sys_spawn_close_in(). Once child->in is closed, the rest of the
+ * bytes is dropped, and this is not an error.
  *
  * Returns 0, ERR_IO, or the negative result of `output`.
  */
@@ -198,8 +198,8 @@ int sys_spawn_wait(struct sys_child *child, struct error *err);
 pid_t sys_fork(struct error *err);
 
 /*
- * Called by a child of sys_fork(): this process then goes on running when its
- * parent ends.
+ * A child of sys_fork() calls this function, so that the child goes on running
+ * when its parent ends.
  */
 void sys_fork_outlive(void);
 

@@ -118,9 +118,9 @@ int sys_tempfile_place(struct sys_tempfile *tf, const char *path,
  * without a new inode. The caller must have closed the descriptor
  * (sys_tempfile_finish()). tf->companion must be NULL: a lock file that has a
  * PID file cannot be moved. *tf stays active. Returns 0 or a negative error
- * code: ERR_IO with EEXIST in err->sys_errno if there is such a file, or with
- * EINVAL if the file system cannot rename in this way. After an error nothing
- * has changed.
+ * code. If a file `path` exists, this is ERR_IO with EEXIST in err->sys_errno.
+ * If the file system cannot rename in this way, it is ERR_IO with EINVAL. After
+ * an error nothing has changed.
  */
 int sys_tempfile_move(struct sys_tempfile *tf, const char *path,
 		      struct error *err);

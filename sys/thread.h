@@ -3,8 +3,8 @@
  * Threads, and parallel loops over tasks.
  *
  * Signals that end the process are handled by its main thread. The threads that
- * this file starts block these signals (sys/cleanup.h). This also holds in a
- * program that uses the library.
+ * this file starts block these signals (sys/cleanup.h), also in a program that
+ * uses the library.
  */
 #ifndef SYS_THREAD_H
 #define SYS_THREAD_H

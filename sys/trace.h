@@ -227,8 +227,8 @@ void trace_data_u64_at(struct trace *t, struct trace_at at,
 void trace_json_at(struct trace *t, struct trace_at at, const char *category,
 		   const char *key, const char *json);
 /*
- * Writes `json`, the record of a request, like trace_json_at(), and also to the
- * log of requests.
+ * Writes `json`, the record of a request, to the targets of trace_json_at() and
+ * to the log of requests.
  */
 void trace_request_at(struct trace *t, struct trace_at at, const char *json);
 

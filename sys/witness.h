@@ -11,10 +11,10 @@
  *	sys_witness_holds()   compares the attributes, as often as needed
  *
  * A change sets the file's time of status change (st_ctime), which a program
- * cannot set to another value. A file counts as changed forever if its
- * st_ctime, when it is added, is later than sys_witness_init() or only a little
- * earlier. Such a file may have changed while the cache read it. It may also
- * change again within the same tick of the file system's clock, without a new
+ * cannot set to another value. If a file is added with an st_ctime later than
+ * sys_witness_init(), or only a little earlier, it counts as changed from then
+ * on. Such a file may have changed while the cache read it. It may also change
+ * again within the same tick of the file system's clock, without a new
  * st_ctime. A directory can be added with SYS_WITNESS_LISTING. If its st_ctime
  * is too recent, the list of its files is compared instead.
  *
