@@ -220,6 +220,14 @@ static int take_result(struct asking *a, const struct pack_bitmap *pb,
 				   a->err);
 }
 
+/* Verifies the checksums of a small index. Returns 0 or ERR_CORRUPT. */
+static int prove_small(const struct pack_bitmap *pb, struct error *err)
+{
+	return pb->file.object_nr <= PACK_REV_SMALL_NR
+		       ? pack_bitmap_prove(pb, err)
+		       : 0;
+}
+
 int pack_bitmap_query(struct pack_bitmap_result *result,
 		      const struct pack_bitmap *pb, struct walk *w,
 		      const struct walk_tips *wants,
@@ -247,7 +255,51 @@ int pack_bitmap_query(struct pack_bitmap_result *result,
 		ret = take_result(&a, pb, w);
 	bitmap_side_free(a.haves_side);
 	bitmap_fill_release(&a.fill);
-	if (!ret && pb->file.object_nr <= PACK_REV_SMALL_NR)
-		ret = pack_bitmap_prove(pb, err);
-	return ret;
+	return ret ? ret : prove_small(pb, err);
+}
+
+/* Finds the row of a commit's bitmap. Returns false if there is none. */
+static bool find_row(const struct pack_bitmap *pb, struct walk *w,
+		     uint32_t commit_nr, uint32_t *row)
+{
+	uint32_t obj_pos = w->history.commits[commit_nr].obj_pos, idx_pos;
+
+	return bitmap_space_idx(&pb->space, &w->space, obj_pos, &idx_pos) &&
+	       bitmap_file_find(&pb->file, idx_pos, row);
+}
+
+static int or_row(struct bitset *set, const struct pack_bitmap *pb,
+		  uint32_t row, struct error *err)
+{
+	struct bitset scratch = BITSET_INIT;
+	int ret = prove_small(pb, err);
+
+	if (!ret)
+		ret = bitmap_file_or(set, &pb->file, row, &scratch, err);
+	bitset_release(&scratch);
+	return ret < 0 ? ret : 1;
+}
+
+int pack_bitmap_or_ancestor(struct bitset *set, const struct pack_bitmap *pb,
+			    struct walk *w, uint32_t commit_nr, size_t most,
+			    struct error *err)
+{
+	struct history *h = &w->history;
+	uint32_t row;
+
+	assert(!w->shallow.nr && !w->odb->replaced);
+	for (size_t i = 0; i < most; i++) {
+		int ret;
+
+		if (find_row(pb, w, commit_nr, &row))
+			return or_row(set, pb, row, err);
+		ret = history_parse(h, commit_nr, err);
+		if (ret < 0)
+			return ret;
+		if (h->commits[commit_nr].missing ||
+		    !h->commits[commit_nr].parent_nr)
+			return 0;
+		commit_nr = history_parents(h, commit_nr)[0];
+	}
+	return 0;
 }

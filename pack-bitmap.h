@@ -277,6 +277,22 @@ int pack_bitmap_each(const struct pack_bitmap *pb,
 		     void *ctx, struct error *err);
 
 /*
+ * ORs the bitmap of an ancestor of a commit into `set`, which has at least
+ * pack_bitmap_object_nr() bits. The ancestor is the first commit with a bitmap
+ * on the path of first parents, which begins with the commit itself. At most
+ * `most` commits of this path are looked at. The walk *w must not have shallow
+ * commits or replaced objects. Small indexes are verified, as by
+ * pack_bitmap_query().
+ *
+ * Whoever has the commit also has all objects of the added bitmap. Returns 1 if
+ * a bitmap was added, 0 if none of these commits has one, or a negative error
+ * code: ERR_MISSING or ERR_CORRUPT (`set` may then contain some of the bits).
+ */
+int pack_bitmap_or_ancestor(struct bitset *set, const struct pack_bitmap *pb,
+			    struct walk *w, uint32_t commit_nr, size_t most,
+			    struct error *err);
+
+/*
  * Compares the bitmap of a commit with a plain walk. Does the same for the
  * pseudo-merges that contain the commit. The walk *w must not have shallow
  * commits or replaced objects. Returns 1 if all these bitmaps are right, 0 if

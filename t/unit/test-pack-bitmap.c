@@ -228,6 +228,66 @@ static void bitmaps_are_tested(void **state)
 	randrepo_release(&r);
 }
 
+/*
+ * Returns the first commit with a bitmap among `most` commits on the path of
+ * first parents from the commit `nr`. has_bitmap[] is indexed like r->objects.
+ * Returns RANDREPO_MAX if there is none.
+ */
+static uint32_t nearest(const struct randrepo *r, const bool *has_bitmap,
+			uint32_t nr, size_t most)
+{
+	for (; most--; nr = r->objects[nr].refs[1]) {
+		if (has_bitmap[nr])
+			return nr;
+		/* The first reference of a commit is its tree. */
+		if (r->objects[nr].ref_nr < 2)
+			break;
+	}
+	return RANDREPO_MAX;
+}
+
+static void bitmaps_of_ancestors(void **state)
+{
+	static bool has_bitmap[RANDREPO_MAX];
+	uint64_t seed = random_seed();
+	uint32_t with = 0, without = 0;
+	struct randrepo r;
+	struct bitmaprepo b;
+
+	memset(has_bitmap, 0, sizeof(has_bitmap));
+	make(&r, 1, &seed);
+	bitmaprepo_open(&b, &r);
+	for (uint32_t row = 0; row < b.pb->file.row_nr; row++)
+		has_bitmap[bitmaprepo_row(&b, row)] = true;
+	for (uint32_t i = 0; i < 400; i++) {
+		uint32_t nr = r.commits[randrepo_below(&r, r.commit_nr)];
+		size_t most = randrepo_below(&r, 12);
+		uint32_t from = nearest(&r, has_bitmap, nr, most);
+		struct walk_tips tip = WALK_TIPS_INIT;
+		struct bitset set = BITSET_INIT;
+
+		assert_int_equal(walk_add_tip(&b.walk, &tip, &r.objects[nr].oid,
+					      false, NULL),
+				 0);
+		assert_int_equal(bitset_init(&set, b.pb->file.object_nr), 0);
+		assert_int_equal(pack_bitmap_or_ancestor(&set, b.pb, &b.walk,
+							 tip.commits[0], most,
+							 NULL),
+				 from != RANDREPO_MAX);
+		if (from != RANDREPO_MAX)
+			bitmaprepo_check_reach(&b, &set, from);
+		else
+			assert_true(bitset_is_empty(&set));
+		with += from != RANDREPO_MAX;
+		without += from == RANDREPO_MAX;
+		bitset_release(&set);
+		walk_tips_release(&tip);
+	}
+	assert_true(with && without);
+	bitmaprepo_close(&b);
+	randrepo_release(&r);
+}
+
 /* pack_bitmap_test() finds a single wrong bit of the commit's bitmap. */
 static void wrong_bitmaps_are_noticed(void **state)
 {
@@ -630,6 +690,7 @@ int main(void)
 		cmocka_unit_test(walks_agree),
 		cmocka_unit_test(types_and_positions),
 		cmocka_unit_test(bitmaps_are_tested),
+		cmocka_unit_test(bitmaps_of_ancestors),
 		cmocka_unit_test(wrong_bitmaps_are_noticed),
 		cmocka_unit_test(no_memory),
 		cmocka_unit_test(no_memory_for_midx),
