@@ -20,6 +20,7 @@
 #include "deltas/items.h"
 #include "prepared/kept-deltas.h"
 #include "prepared/prepared.h"
+#include "packing/packs.h"
 #include "packing/send.h"
 #include "walk/walk.h"
 
@@ -323,6 +324,24 @@ int found_name_items(const struct found *found, struct packing_items *items,
 
 /* Returns whether the receiver is known to have an object (by odb_pos). */
 bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
+
+/*
+ * For a request that was answered by a walk: find delta bases of items in the
+ * bitmap index. Items are objects that are written into the new pack one by
+ * one. Some are stored as a delta whose base is neither sent nor known to be
+ * with the receiver, so that they would be deflated anew. If a wanted commit
+ * reaches the base, the receiver has it already, because it is not sent. Such
+ * bases are added to found->uninteresting.
+ *
+ * All other objects that the receiver needs must be sent. Objects that it gets
+ * from another place must not be left out. `packs` must be prepared for the
+ * packs of the items. Returns 1 if a base was added, 0 if not, or ERR_NOMEM.
+ *
+ * Cost: for each of the newest wanted commits, a bitmap is decoded, and a part
+ * of the history of first parents may be visited to find it.
+ */
+int found_learn_bases(struct found *found, const struct packing_items *items,
+		      const struct packs *packs, struct error *err);
 
 /*
  * Append external delta bases to `items`, with their sizes. The list `items`

@@ -297,6 +297,30 @@ static uint64_t bytes_to_read(const struct send *s)
 	return bytes;
 }
 
+/*
+ * If at least this number of bytes would be deflated anew, delta bases are
+ * searched in the bitmap index. Deflating fewer bytes costs less than the
+ * search.
+ */
+#define LEARN_MIN (UINT64_C(1) << 18)
+
+/*
+ * Choose how each item is sent. If many bytes would be deflated anew, search
+ * for delta bases that the receiver has, and choose again. This is not done if
+ * the receiver gets objects from another place. Returns 0 or a negative error
+ * code.
+ */
+static int plan_with_bases(struct send *s, struct error *err)
+{
+	int ret = plan(s, err);
+
+	if (ret < 0 || !is_thin(s) || s->request->elsewhere ||
+	    !s->options->reuse_delta || bytes_to_read(s) < LEARN_MIN)
+		return ret;
+	ret = found_learn_bases(&s->found, &s->items, &s->packs, err);
+	return ret > 0 ? plan(s, err) : ret;
+}
+
 static int take_copies(struct send *s, struct error *err)
 {
 	if (!s->options->reuse_object)
@@ -315,7 +339,7 @@ static int take_copies(struct send *s, struct error *err)
 static int prepare(struct send *s, struct error *err)
 {
 	uint64_t start = begin(s, "prepare-pack");
-	int ret = plan(s, err);
+	int ret = plan_with_bases(s, err);
 	uint64_t len;
 
 	if (!ret && is_without_history(s))

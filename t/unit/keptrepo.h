@@ -9,8 +9,10 @@
 
 #include <string.h>
 
+#include "packing/send.h"
 #include "refs/refs.h"
 #include "t/unit/bitmaprepo.h"
+#include "t/unit/sentpack.h"
 
 #define KEPTREPO_COMMITS 40
 
@@ -105,6 +107,32 @@ static inline void keptrepo_init(struct keptrepo *k, const char *config)
 			 0);
 	bitmaprepo_repack(r, true, true);
 	keptrepo_open(k);
+}
+
+/*
+ * Make the pack of a request, and decode it. The receiver has the objects in
+ * `had`, indexed like r->objects (NULL: none). `strategy`: whether to use the
+ * bitmap index. No deltas are searched, so each delta of the pack is one that
+ * the tested code has chosen.
+ */
+static inline void keptrepo_send(struct keptrepo *k,
+				 const struct packing_request *request,
+				 enum bitmap_strategy strategy, const bool *had,
+				 struct sentpack *s,
+				 struct packing_report *report)
+{
+	struct packing_send_options options;
+	struct error err = ERROR_INIT;
+
+	assert_int_equal(
+		packing_send_options_load(&options, &k->r.t.repo, NULL), 0);
+	options.threads = 1;
+	options.depth = 0;
+	options.strategy = strategy;
+	if (packing_send(k->odb, request, &options, sentpack_init(s, &k->r),
+			 report, &err) < 0)
+		fail_msg("%s", err.msg);
+	sentpack_decode(s, had);
 }
 
 static inline void keptrepo_release(struct keptrepo *k)

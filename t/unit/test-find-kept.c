@@ -137,8 +137,6 @@ static struct fetched fetch(struct keptrepo *k, struct fetch q)
 {
 	const struct randrepo_object *o = k->r.objects;
 	bool *had = calloc(RANDREPO_MAX, sizeof(*had));
-	struct packing_send_options options;
-	struct error err = ERROR_INIT;
 	struct fetched f;
 	struct sentpack s;
 	struct packing_request request = {
@@ -160,18 +158,8 @@ static struct fetched fetch(struct keptrepo *k, struct fetch q)
 		request.shallow = &o[k->commits[q.shallow]].oid;
 		request.shallow_nr = 1;
 	}
-	assert_int_equal(
-		packing_send_options_load(&options, &k->r.t.repo, NULL), 0);
-	options.threads = 1;
-	/*
-	 * Turn off the delta search, so that each delta of the pack is one that
-	 * the tested code has chosen.
-	 */
-	options.depth = 0;
-	if (packing_send(k->odb, &request, &options, sentpack_init(&s, &k->r),
-			 &f.report, &err) < 0)
-		fail_msg("%s", err.msg);
-	sentpack_decode(&s, q.is_full ? NULL : had);
+	keptrepo_send(k, &request, BITMAP_STRATEGY_AUTO, q.is_full ? NULL : had,
+		      &s, &f.report);
 	check_sent(k, &q, &s, had);
 	f.len = s.bytes.len;
 	f.external = s.external;
