@@ -168,8 +168,8 @@ static inline bool asking_comes_along(const struct asking *a, const bool *sent,
 }
 
 /*
- * Check that the pack has all objects that the wants reach and the haves do not
- * reach, and the tags to include. Any other object must be one that the wants
+ * Check that the pack has the tags to include, and all objects that the wants
+ * reach and the haves do not reach. Any other object must be one that the wants
  * reach. If `exact` is true and a bitmap index was used, there must be no other
  * object.
  */

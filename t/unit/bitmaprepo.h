@@ -349,9 +349,9 @@ static inline void bitmaprepo_write_wrong(struct randrepo *r, uint32_t *nr,
 }
 
 /*
- * Choose up to `max` random objects as tips: mostly commits, and recent commits
- * more often than old ones. Sets reached[i] for each object that the tips
- * reach.
+ * Choose up to `max` random objects as tips: usually commits, and recent
+ * commits more often than old ones. Sets reached[i] for each object that the
+ * tips reach.
  */
 static inline void bitmaprepo_tips(struct bitmaprepo *b, uint64_t *seed,
 				   struct walk_tips *tips, bool *reached,

@@ -311,7 +311,8 @@ static inline bool dialog_is_word(char c)
 
 /*
  * Append `text` to *out, with ids in place of object names. A name is replaced
- * only if a space comes before it, and a space or the end of the text after it.
+ * only if a space comes before it, and if a space or the end of the text
+ * follows.
  */
 static inline void dialog_expand(const struct dialog *d, struct buf *out,
 				 const char *text, size_t len)

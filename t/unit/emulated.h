@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What QEMU's emulation of user programs lacks. Tests that need one of these
- * features are skipped without it: they would wait without end, or fail.
+ * Features that QEMU's emulation of user programs may lack. A test that needs a
+ * missing feature is skipped, because it would fail or never end.
  */
 #ifndef T_UNIT_EMULATED_H
 #define T_UNIT_EMULATED_H
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * Returns whether the system tells the next owner of a lock that the owner
- * before has died (set_robust_list(2)).
+ * Returns whether the system tells the next owner of a lock that the previous
+ * owner has died (set_robust_list(2)).
  */
 static inline bool has_robust_locks(void)
 {

@@ -40,8 +40,8 @@ struct filterset {
 	 * that leads to the object. Such an object always passes the filter,
 	 * unless filter_wants is set.
 	 *
-	 * A walk applies the filter to some of these objects. filterset_walk()
-	 * sets the elements of these objects to false.
+	 * But a walk applies the filter to some of these objects. For these,
+	 * filterset_walk() sets the elements to false.
 	 */
 	bool *spared;
 };

@@ -92,7 +92,7 @@ static inline void netrepo_ref(struct netrepo *n, const char *repo,
 /*
  * Write a commit without parents, whose tree has one file with the content
  * `text`. Point the branch main of the repository `name` to the commit. Sets
- * *commit to its id.
+ * *commit to the id of the commit.
  */
 static inline void netrepo_commit(struct netrepo *n, const char *name,
 				  const char *text, struct oid *commit)

@@ -29,9 +29,8 @@ enum oldrepo_place {
 
 /*
  * Base of the modification times of packs, in seconds. The time of a pack's
- * files is this number plus 1000 times the place of the pack (enum
- * oldrepo_place). The times of loose objects and of objects in cruft packs
- * vary.
+ * files is this number plus 1000 times the bit of the pack in enum
+ * oldrepo_place. The times of loose objects and of objects in cruft packs vary.
  */
 #define OLDREPO_EPOCH 1700000000
 

@@ -183,7 +183,7 @@ static inline int packfile_entry_cmp(const void *a, const void *b)
 
 /*
  * Make the pack index in the format `version` (1 or 2). The last bytes of the
- * pack are used as its checksum.
+ * pack become the pack checksum in the index.
  */
 static inline void packfile_make_idx(struct packfile *p, unsigned version)
 {

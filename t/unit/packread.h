@@ -58,8 +58,8 @@ static inline void packread_release(struct packread *p)
 }
 
 /*
- * Inflate one zlib stream, which must have `size` bytes. Returns the number of
- * its compressed bytes.
+ * Inflate one zlib stream, whose content must have `size` bytes. Returns the
+ * number of compressed bytes.
  */
 static inline size_t packread_inflate(struct buf *out, const uint8_t *bytes,
 				      size_t len, size_t size)

@@ -339,7 +339,7 @@ static inline void randrepo_store_one(struct randrepo *r, const char *dir,
 	o->is_stored = true;
 }
 
-/* Store each object that is not stored yet as a loose object. */
+/* Store as loose objects all objects that are not stored yet. */
 static inline void randrepo_store(struct randrepo *r)
 {
 	for (uint32_t i = 0; i < r->nr; i++)

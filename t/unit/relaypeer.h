@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A relay process for the tests of the client in store/relay.h. It is a thread
- * that answers requests from a store in memory, and can end during a request.
+ * A relay process for the tests of the client in store/relay.h. A thread of the
+ * test plays this process. It answers requests with the help of a store in
+ * memory, and can end during a request.
  */
 #ifndef RELAYPEER_H
 #define RELAYPEER_H
@@ -42,13 +43,13 @@ struct relaypeer {
 	pthread_t thread;
 	const char *greeting;
 	/*
-	 * Number of requests that the peer answers. At the next request, it
-	 * ends in the way that `end` says.
+	 * Number of requests that the peer answers. At the next request, the
+	 * peer ends in the way that `end` says.
 	 */
 	unsigned answers;
 	enum relaypeer_end end;
 	/*
-	 * Number of requests and connections so far. Tests read them after
+	 * Numbers of requests and connections so far. Tests read them after
 	 * relaypeer_stop().
 	 */
 	unsigned questions, connections;

@@ -118,9 +118,8 @@ static inline const struct randrepo_object *sentpack_base(
 			return &s->r->objects[nr];
 		/*
 		 * Use the receiver's copy of the base. If the receiver does not
-		 * have the base, the base must be another entry of this pack,
-		 * and this entry is not decoded yet. The caller decodes the
-		 * delta after this entry.
+		 * have the base, the base must be an entry of this pack that is
+		 * not decoded yet. The caller decodes the delta after its base.
 		 */
 		if (had && had[nr]) {
 			s->external++;

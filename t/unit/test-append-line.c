@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of sys/append-line.c: lines of two writers are in the log, and a line
+ * Tests of sys/append-line.c: the log has the lines of both writers, and a line
  * that does not fit into the file does not damage the next one.
  */
 #include <setjmp.h>
@@ -56,8 +56,7 @@ static void part_becomes_blank(void **state)
 	unlink(path);
 }
 
-/* The end of a pipe that the handler of SIGALRM reads until the pipe is empty.
- */
+/* Read end of a pipe, which the handler of SIGALRM reads until it is empty. */
 #define PIPE_FD 200
 
 static void read_pipe(int signal_nr)
@@ -72,8 +71,9 @@ static void read_pipe(int signal_nr)
 }
 
 /*
- * A signal ends a write() to a full pipe after a part of the line. The part
- * cannot be removed from the pipe, so it ends with LF.
+ * A signal ends a write() to a full pipe when only a part of the line is
+ * written. This part cannot be removed from the pipe, so sys_append_line() ends
+ * it with LF.
  */
 static void part_of_pipe_ends(void **state)
 {

@@ -186,7 +186,7 @@ static void test_locks(void **state)
 	change(&t, &twin, &seed);
 	assert_int_equal(reftable_compact_is_due(t.dir, &options, NULL), 1);
 	assert_int_equal(reftable_append_begin(&a, t.dir, &options, NULL), 0);
-	/* The question takes no lock. */
+	/* reftable_compact_is_due() takes no lock. */
 	assert_int_equal(reftable_compact_is_due(t.dir, &options, NULL), 1);
 	assert_int_equal(reftable_append_begin(&b, t.dir, &options, NULL),
 			 ERR_DENIED);
@@ -274,7 +274,7 @@ static void test_unlisted(void **state)
 
 	/*
 	 * New tables get update indexes above those of the tables that a
-	 * missing list has lost. So they never cover these tables.
+	 * missing list has lost. So the new tables never cover the lost tables.
 	 */
 	run(&t, "rm tables.list");
 	for (int i = 0; i < 5; i++)
@@ -285,8 +285,9 @@ static void test_unlisted(void **state)
 	assert_int_equal(count_files(&t, "4-0x.*8-.*ref$"), 1);
 
 	/*
-	 * If the list is restored, the next merge covers the tables that a
-	 * killed merge would leave, and removes them.
+	 * The list is restored, and all tables are merged into one. Then the
+	 * old tables are put back, as a killed merge would leave them. The next
+	 * merge removes them.
 	 */
 	run(&t, "ls | grep 1-0x.*2- >tables.list && "
 		"ls | grep 3-0x.*3- >>tables.list && "

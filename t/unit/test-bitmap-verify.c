@@ -110,9 +110,10 @@ static void samples(void **state)
 }
 
 /*
- * Calls the tested function for each object of the index. For a commit, it must
- * succeed and parse the commit. For any other object, it must fail, because
- * only commits have bitmaps. The error names the object and the index.
+ * Calls the tested function for each object of the index. For a commit, the
+ * function must succeed and parse the commit. For any other object, it must
+ * fail, because only commits have bitmaps. The error names the object and the
+ * index.
  */
 static void no_commits(void **state)
 {
@@ -148,8 +149,8 @@ static void no_commits(void **state)
 
 /*
  * One of many bitmaps is wrong: the first row has the bitmap of the second. A
- * sample of all bitmaps finds it for any seed, because no bitmap is chosen
- * twice.
+ * sample of all bitmaps finds the wrong bitmap for any seed, because no bitmap
+ * is chosen twice.
  */
 static void samples_of_all(void **state)
 {

@@ -154,7 +154,7 @@ static void commits_only(void **state)
 	randrepo_release(&r);
 }
 
-/* Asks for the objects of a want that a have does not reach. */
+/* Asks for the objects that the want reaches and the have does not reach. */
 static void ask_for(struct bitmaprepo *b, struct pack_bitmap_result *result,
 		    uint32_t want, uint32_t have)
 {

@@ -307,8 +307,8 @@ static void not_closed(void **state)
 }
 
 /*
- * Writes a bitmap index with a lookup table in memory. Its only bitmap is of
- * the commit `c`, and has only the bit of this commit.
+ * Writes a bitmap index with a lookup table to *out. Its only bitmap is of the
+ * commit `c`, and has only the bit of this commit.
  */
 static void write_below(struct buf *out, const struct sample *s, uint32_t c)
 {
@@ -338,10 +338,9 @@ static void write_below(struct buf *out, const struct sample *s, uint32_t c)
 /*
  * A layer below has a bitmap of the selected commit. The build must copy this
  * bitmap instead of listing objects. To notice the copy, the test has made a
- * bitmap with only the bit of the commit: the copy has one bit, and a new
- * bitmap would also have the bit of the commit's tree. If the offset of the
- * bitmap in the layer below is wrong, so that the bitmap cannot be read, the
- * build must fail.
+ * bitmap with only the bit of the commit. A new bitmap would also have the bit
+ * of the commit's tree. If the offset of the bitmap in the layer below is
+ * wrong, so that the bitmap cannot be read, the build must fail.
  */
 static void from_below(void **state)
 {

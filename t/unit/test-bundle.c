@@ -101,7 +101,7 @@ static void test_parts(void **state)
 }
 
 /*
- * Parses each prefix of a header. With more input to come, the parser asks for
+ * Parses each prefix of a header. If more input may come, the parser asks for
  * more bytes. At the end of the input, the prefix is either a complete header
  * or invalid.
  */

@@ -201,7 +201,8 @@ static void within_the_budget(void **state)
 
 /*
  * With pseudo-merges, the default budget (a number of words) is larger than for
- * bitmaps alone. Bitmaps and pseudo-merges together must stay within it.
+ * bitmaps alone. Bitmaps and pseudo-merges together must stay within the
+ * budget.
  */
 static void pseudo_merges(void **state)
 {
@@ -303,9 +304,9 @@ static size_t groups_in_file(const struct bitmap_build_result *built)
 
 /*
  * Bitmaps and pseudo-merges of scattered objects are large. So the first choice
- * exceeds the configured number of words (budget), and a smaller one must be
- * found. It must contain pseudo-merges. The other bitmaps must use more than
- * three quarters of the budget.
+ * exceeds the configured number of words (budget), and a smaller choice must be
+ * found. This choice must contain pseudo-merges. The other bitmaps must use
+ * more than three quarters of the budget.
  */
 static void budget_of_large_bitmaps(void **state)
 {

@@ -213,7 +213,7 @@ static void test_single(void **state)
 
 /*
  * Both a chain and a single file exist: the writer of the chain did not get the
- * lock to remove the single file. The next writer of a chain removes it.
+ * lock to remove the single file. The next writer of a chain removes this file.
  */
 static void test_shadowed(void **state)
 {

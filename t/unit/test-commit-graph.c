@@ -88,8 +88,8 @@ static void test_chain(void **state)
 }
 
 /*
- * Each field that names a parent is set, one after the other, to a position
- * that no layer has. Reading the parents must then fail.
+ * Sets each field that names a parent, one at a time, to a position that no
+ * layer has. Reading the parents must then fail.
  */
 static void test_bad_parents(void **state)
 {

@@ -629,7 +629,7 @@ static void expands(const char *value, const char *suffix)
 	buf_release(&expected);
 }
 
-/* "%(prefix)/" is replaced by an absolute path, unless one follows. */
+/* "%(prefix)/" becomes an absolute path, unless an absolute path follows. */
 static void prefix_of_path(void **state)
 {
 	char *below = config_expand_path("%(prefix)/x");

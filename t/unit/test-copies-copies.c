@@ -155,7 +155,7 @@ static void test_marker_removed(void **state)
 }
 
 /*
- * The entries of repositories have a maximum number, and the one that was not
+ * The number of entries for repositories is limited. The entry that was not
  * used for the longest time is dropped first.
  */
 static void test_many_repositories(void **state)

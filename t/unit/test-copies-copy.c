@@ -180,9 +180,9 @@ static void test_requests_when_cold(void **state)
 }
 
 /*
- * The hint (a file with the number or a copy of a recent record) of a
- * repository is left, but the record (manifest) and the other files were
- * deleted. Making a copy must fail with ERR_MISSING.
+ * Of a repository, only the hint (a file with the number or a copy of a recent
+ * record) is left. The record (manifest) and the other files were deleted.
+ * Making a copy must fail with ERR_MISSING.
  */
 static void test_wrong_hint(void **state)
 {
@@ -320,8 +320,8 @@ static void other_advance(void *ctx, const char *name)
 
 /*
  * Another process of this node makes a record and advances the copy. A refresh
- * must not ask the store for this record again. It asks only for the record
- * after it.
+ * must not ask the store for this record again. The refresh asks only for the
+ * next record.
  */
 static void test_known_record(void **state)
 {

@@ -154,7 +154,7 @@ static void test_service(void **state)
 	filestore_close(s.count.inner);
 	node->probe = countstore_init(&s.count, node->probe);
 	node->store = &s.count.store;
-	/* The first use of a copy made from a hint asks for its record. */
+	/* The first use of a copy from a hint asks for the copy's record. */
 	assert_int_equal(visit(&s), NOTHING_NEW);
 	assert_int_equal(visit(&s), 1);
 	own_clock += SECONDS(11);
@@ -427,8 +427,8 @@ static void test_absent(void **state)
 
 	/*
 	 * Another process of the node (server) imports the repository "x" and
-	 * makes a local copy. This process remembers "x" as missing, but must
-	 * find the copy.
+	 * makes a local copy. The process of the test remembers "x" as missing,
+	 * but must find the copy.
 	 */
 	s.c.s.place.repository = "x";
 	if (storedrepo_import(&s.c.s, true))

@@ -224,7 +224,8 @@ static int discard(void *ctx, const void *bytes, size_t len, struct error *err)
 
 /*
  * Copies the pack, and then reads all of its mapped pages. Returns the number
- * of page faults that reading causes: the pages that the copy has released.
+ * of page faults during the reading: the number of pages that the copying has
+ * released.
  */
 static long faults_behind(struct env *e)
 {

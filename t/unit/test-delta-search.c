@@ -330,9 +330,9 @@ static void add_paths(struct deltalist *d)
 }
 
 /*
- * Grouping by path searches deltas in three passes. Afterwards, no chain is too
- * long, and no chain is a cycle. At least as many deltas are found as without
- * grouping.
+ * If deltas are grouped by path, the search has three passes. Afterwards, no
+ * chain is too long, and no chain is a cycle. At least as many deltas are found
+ * as without grouping.
  */
 static void by_path(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of pack/delta-stack.c. They walk over random families of objects. They
- * prove that each object has its bytes when a delta is applied to the object,
- * and that the bytes on the stack do not exceed the limit.
+ * prove that the bytes of each delta base are in memory when a delta is applied
+ * to the base, and that the bytes on the stack do not exceed the limit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void check_bytes(const struct family *f, const struct delta_frame *frame)
 	}
 }
 
-/* Returns the first object from `nr` on whose base is `base`, or NR. */
+/* Returns the first object from number `nr` on with the base `base`, or NR. */
 static uint32_t next_child(const struct family *f, uint32_t base, uint32_t nr)
 {
 	while (nr < NR && f->base[nr] != base)
@@ -120,7 +120,7 @@ static int walk(struct family *f, struct error *err)
 	return ret;
 }
 
-/* Each object has one of the `reach` objects before it as its base. */
+/* The base of each object is one of the `reach` objects before it. */
 static void init(struct family *f, uint32_t reach, uint64_t *seed)
 {
 	*f = (struct family){.stack = {.make = make, .ctx = f}};

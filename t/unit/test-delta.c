@@ -192,8 +192,8 @@ static size_t round_trip(const struct buf *base, const struct buf *target)
 	assert_memory_equal(out, target->data, target->len);
 
 	/*
-	 * If the limit is the delta's length, the same delta is made. If it is
-	 * one byte less, no delta is made.
+	 * If the limit is the delta's length, the same delta is made. If the
+	 * limit is one byte less, no delta is made.
 	 */
 	if (delta_create(index, target->data, target->len, len, &limited,
 			 &limited_len) == 0) {

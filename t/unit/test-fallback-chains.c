@@ -231,8 +231,8 @@ static void versions_open(struct versions *v)
 }
 
 /*
- * `nrs`: numbers of the versions of the text that are appended to the list of
- * items to send, up to a negative number.
+ * Appends versions of the text to the list of items to send. `nrs`: the numbers
+ * of these versions, followed by a negative number.
  */
 static void versions_send(struct versions *v, const int *nrs)
 {
@@ -490,9 +490,9 @@ static void budget(void **state)
 }
 
 /*
- * No delta is made for items that are copied, for items with `no_delta`
- * (excluded by an attribute or by size), and for external items (delta bases
- * that are not written).
+ * No delta is made for three kinds of items: items that are copied, items with
+ * `no_delta` (excluded by an attribute or by size), and external items (delta
+ * bases that are not written).
  */
 static void others_stay(void **state)
 {

@@ -579,9 +579,9 @@ static void wrong_rows(void **state)
 		{ROW_0 + 8, ROW_0},
 		{ROW_0 + 8, UINT32_MAX},
 		/*
-		 * The offset in row 0 of the lookup table is wrong: in the
-		 * first case, it leads to the entry of row 1, in the second
-		 * case into the middle of the row's own entry.
+		 * The offset in row 0 of the lookup table is wrong. In the
+		 * first case, it leads to the entry of row 1. In the second
+		 * case, it leads into the middle of the row's own entry.
 		 */
 		{ROW_0 + 8, PARENT},
 		{ROW_0 + 8, COMMIT + 1},

@@ -256,7 +256,7 @@ static void replace_file(struct tmprepo *t, const char *name,
 	tmprepo_write_len(t, name, bytes->data, bytes->len);
 }
 
-/* Returns the wants of the answer with the most wants. */
+/* Returns the wants of the prepared answer (stored response) that has most. */
 static const struct prepared_wants_of *most_wants(
 	const struct prepared_wants *wants)
 {
@@ -268,7 +268,7 @@ static const struct prepared_wants_of *most_wants(
 	return most;
 }
 
-/* Number of copies of an answer that copy_answer() can write. */
+/* Maximum number of prepared answers that copy_answer() can write. */
 #define COPIES_MAX 8
 
 /*
@@ -329,8 +329,8 @@ static void copy_answer(struct extendedrepo *e, uint32_t nr)
 }
 
 /*
- * Answers of the same size are tried one after the other, but at most a few of
- * them.
+ * Prepared answers (stored responses) of the same size are tried one after the
+ * other, but at most a few of them.
  */
 static void equal_answers(void **state)
 {
@@ -358,9 +358,9 @@ static int fail_once(void *ctx,
 }
 
 /*
- * An answer is extended. Then reading the tags fails, so the bitmap index is
- * used instead. The list of new objects of the first attempt is released; a
- * sanitizer reports if its memory is lost.
+ * A prepared answer (stored response) is extended. Then reading the tags fails,
+ * so the bitmap index is used instead. The list of new objects of the first
+ * attempt is released. A sanitizer reports if the memory of the list is lost.
  */
 static void unreadable_tags(void **state)
 {

@@ -236,8 +236,8 @@ static void make(struct nearrepo *n)
 /*
  * In the prepared tree, a directory and its two files are at several paths. The
  * first three commits put other files at these paths, one after another. An
- * object is still sent as long as the tree has it at some path. After the third
- * commit, it has none of these objects. The last commit adds one of the two
+ * object is still sent as long as the tree has it at some path. The tree of the
+ * third commit has none of these objects. The last commit adds one of the two
  * files again, at a new path.
  */
 static void repeated_objects(void **state)
@@ -367,8 +367,8 @@ static void write_answers(struct nearrepo *n, const struct prepared *p)
 
 /*
  * A file of prepared answers (stored responses) must not be used if it is
- * damaged or belongs to another pack, if it does not describe the answer's
- * tree, or if the description contradicts the tree or the pack.
+ * damaged or belongs to another pack. The same holds if it does not describe
+ * the answer's tree, or if the description contradicts the tree or the pack.
  */
 static void wrong_files(void **state)
 {

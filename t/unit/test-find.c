@@ -147,7 +147,7 @@ static void note_all(struct env *e, struct found *f)
 /*
  * Check the found objects: all objects that the wants reach and the haves do
  * not reach. If `exact` is true, no other object may be found. If it is false,
- * objects that wants and haves reach may also be found.
+ * objects that both the wants and the haves reach may also be found.
  */
 static void check(struct env *e, bool exact)
 {
@@ -474,12 +474,12 @@ static void whole_packs(void **state)
 }
 
 /*
- * found_withhold_versions() moves objects from the set f->packed, whose objects
- * can be copied as the packs store them, to the list f->objects, so that they
- * can be sent as deltas against old versions. Check that the set of all objects
- * to send does not change, and that the receiver has each old version. Returns
- * the number of objects with an old version. Adds to *listed how many of these
- * objects were in f->objects before the call.
+ * found_withhold_versions() moves objects from the set f->packed to the list
+ * f->objects. Objects of the set are copied as the packs store them. Objects of
+ * the list can be sent as deltas against old versions. Check that the set and
+ * the list together do not change, and that the receiver has each old version.
+ * Returns the number of objects with an old version. Adds to *listed how many
+ * of these objects were in f->objects before the call.
  */
 static size_t check_withheld(struct env *e, struct found *f, size_t *listed)
 {

@@ -68,7 +68,7 @@ static void repo_release(struct repo *r)
 
 /*
  * Makes a generation (version) that adds the file `add` and no longer has the
- * file `drop`. Each may be NULL.
+ * file `drop`. `add` and `drop` may be NULL.
  */
 static void commit(struct repo *r, const char *add, const char *drop)
 {
@@ -305,11 +305,11 @@ static void test_failures(void **state)
 		{MEMSTORE_READ, "/gen/", 5, MEMSTORE_DOWN, STORE_UNAVAILABLE},
 		{MEMSTORE_READ, "/gen/", 6, MEMSTORE_ERROR, ERR_DENIED},
 		/*
-		 * All HEAD requests fail. The collector learns the present time
-		 * of the store from the response to a HEAD request: for the
-		 * hint, a small file that the collector has just written, or
-		 * else for a record (manifest). So the collector cannot learn
-		 * the time, and the collection fails.
+		 * All HEAD requests fail. From the response to such a request,
+		 * the collector learns the present time of the store. It
+		 * requests the hint (a small file that the collector has just
+		 * written), or else a record (manifest). Without the time, the
+		 * collection fails.
 		 */
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_ERROR, ERR_DENIED},
 		{MEMSTORE_HEAD, "", 0, MEMSTORE_DOWN, STORE_UNAVAILABLE},

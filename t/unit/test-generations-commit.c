@@ -604,14 +604,14 @@ struct lost_case {
 };
 
 static const struct lost_case lost_cases[] = {
-	/* An answer is lost, or a put is executed twice. The push succeeds. */
+	/* A response is lost, or a put is executed twice. The push succeeds. */
 	{{MEMSTORE_LOST}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_LATE}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_REPEATED}, {0}, 1, 0, GENERATION_COMMITTED, 2},
 	/*
-	 * The first answer is lost. The record (manifest) cannot be read, or is
-	 * absent. So it is put again. If this put fails, too: unknown.
+	 * The first response is lost. The record (manifest) cannot be read or
+	 * is absent. So it is put again. If this fails, the result is unknown.
 	 */
 	{{MEMSTORE_LOST}, {MEMSTORE_DOWN}, 1, 1, GENERATION_COMMITTED, 2},
 	{{MEMSTORE_NOTHING}, {MEMSTORE_ERROR}, 1, 1, GENERATION_COMMITTED, 2},
@@ -623,8 +623,8 @@ static const struct lost_case lost_cases[] = {
 	 2},
 	{{MEMSTORE_NOTHING, MEMSTORE_ERROR}, {0}, 2, 0, GENERATION_UNKNOWN, 1},
 	/*
-	 * The first answer is lost. The record (manifest) can be read, but a
-	 * power loss may remove it: no answer proves that it is durable.
+	 * The first response is lost. The record (manifest) can be read, but a
+	 * power loss may remove it: no response proves that it is durable.
 	 */
 	{{MEMSTORE_LOST, MEMSTORE_DOWN}, {0}, 2, 0, GENERATION_UNKNOWN, 2},
 	{{MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST, MEMSTORE_LOST},
@@ -633,7 +633,7 @@ static const struct lost_case lost_cases[] = {
 	 0,
 	 GENERATION_UNKNOWN,
 	 2},
-	/* All answers are lost, so the result of the push is unknown. */
+	/* All responses are lost, so the result of the push is unknown. */
 	{{MEMSTORE_NOTHING, MEMSTORE_NOTHING, MEMSTORE_NOTHING,
 	  MEMSTORE_NOTHING},
 	 {0},
@@ -647,7 +647,7 @@ static const struct lost_case lost_cases[] = {
 	 4,
 	 GENERATION_UNKNOWN,
 	 2},
-	/* No earlier answer was lost, so a failed put means a failed push. */
+	/* No earlier response was lost, so a failed put means a failed push. */
 	{{MEMSTORE_DOWN}, {0}, 1, 0, GENERATION_STORE_DOWN, 1},
 	{{MEMSTORE_ERROR}, {0}, 1, 0, ERR_DENIED, 1},
 };
@@ -742,7 +742,7 @@ static void test_session(void **state)
 		assert_non_null(strstr(m.err.msg, "session"));
 		assert_int_equal(r.record_puts, 0);
 
-		/* No answer to the record's put, and too late to repeat it. */
+		/* A put gets no response, and it is too late for another. */
 		assert_int_equal(push(&r, &r.base, "main", NULL, "1", NULL), 0);
 		r.puts = nothing;
 		r.put_nr = 1;
@@ -829,7 +829,7 @@ static void test_ours_retired(void **state)
 	repo_release(&r);
 }
 
-/* Callback: the next puts of files end in the ways r->puts[]. */
+/* Callback that lets the next puts of files end as r->puts[] says. */
 static enum memstore_fate no_files(void *ctx, enum memstore_op op,
 				   const char *name)
 {
@@ -929,7 +929,8 @@ static void make_long(struct generation_ref_change *refs, const char *prefix,
 
 /*
  * A record (manifest) also lists the refs of earlier changes. Each of two
- * changes fits into a record, but not both. So the second change fails.
+ * changes fits into a record, but both together do not. So the second change
+ * fails.
  */
 static void test_long_members(void **state)
 {

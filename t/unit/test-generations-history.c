@@ -295,9 +295,9 @@ static void test_hint(void **state)
 }
 
 /*
- * A hint is a file with the number of a recent record (manifest), or with a
- * copy of the record if it is short enough. generation_read_hint() returns the
- * copy. It ignores a number.
+ * A hint is a file with the number of a recent record (manifest). If the record
+ * is short enough, the hint has a copy of the record instead.
+ * generation_read_hint() returns the copy. It ignores a hint with a number.
  */
 static void test_hint_record(void **state)
 {

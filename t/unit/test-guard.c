@@ -45,7 +45,7 @@ static void stop(struct server *s)
 	status_boards_free(s->boards);
 }
 
-/* Counts the requests that a crash of the worker would be blamed on. */
+/* Counts the requests that would be blamed for a crash of the worker. */
 static void count(void *ctx, const char *path, bool is_suspect)
 {
 	unsigned *nr = ctx;

@@ -172,7 +172,9 @@ static void test_no_descriptor(void **state)
 	warning.code = 0;
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
 	assert_int_equal(warning.code, 0);
-	/* After this time, the attributes of the file prove its content. */
+	/*
+	 * After this pause, equal attributes prove equal content of the file.
+	 */
 	nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -195,7 +197,7 @@ static void test_second_error(void **state)
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);
 	assert_int_equal(warning.code, ERR_IO);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-	/* Then the file is a directory, which cannot be read either. */
+	/* Now a directory replaces the file. It cannot be read either. */
 	unlink(s->path);
 	assert_int_equal(mkdir(s->path, 0777), 0);
 	warning.code = 0;
@@ -203,7 +205,7 @@ static void test_second_error(void **state)
 	assert_int_equal(warning.code, ERR_IO);
 	assert_int_equal(warning.sys_errno, EISDIR);
 	assert_int_equal(check(s, "alice", "right"), 1);
-	/* Then the file is missing. */
+	/* Now the file is missing. */
 	assert_int_equal(rmdir(s->path), 0);
 	warning.code = 0;
 	assert_int_equal(htpasswd_check(s->h, "alice", "right", &warning), 1);

@@ -70,8 +70,8 @@ static struct sample *sample_new(void)
 }
 
 /*
- * Open a body and read all of it, at most `max` bytes. Returns 0 or the
- * negative error code of the function that failed.
+ * Open a body and read it to its end. A body of more than `max` bytes is an
+ * error. Returns 0 or the negative error code of the function that failed.
  */
 static int read_all(struct buf *out, struct input *in, const char *length,
 		    const char *encoding, uint64_t max, struct error *err)

@@ -261,7 +261,7 @@ static void test_dumb_files(void **state)
 	assert_string_equal(strstr(answer, "\n\n"), "\n\n");
 	ask(&s, "GET", url, NULL);
 	assert_int_equal(s.d.ret, 0);
-	/* The bytes of the file are at the end of the answer. */
+	/* The bytes of the file are at the end of the response. */
 	assert_true(s.d.out.len > size);
 
 	/*

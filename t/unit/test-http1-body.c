@@ -2,7 +2,7 @@
 /*
  * Tests of http1/body.c, which parses HTTP/1.x request bodies. They prove that
  * bodies with a length and chunked bodies are read to their end, and that
- * invalid chunks are refused. Also tests the framing of chunked answers.
+ * invalid chunks are refused. Also tests the framing of chunked responses.
  */
 #include <setjmp.h>
 #include <stdarg.h>

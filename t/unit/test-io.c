@@ -473,7 +473,7 @@ static void followed_links(void **state)
 	assert_int_equal(sys_mkdir_p(in_dir(path, "f/sub"), NULL), 0);
 	check_target(in_dir(path, "f/none"), in_dir(target, "f/none"));
 	check_target("none", "none");
-	/* a relative link, a link to it, and an absolute link to that */
+	/* a relative link, a link to it, and an absolute link to the latter */
 	assert_int_equal(sys_symlink("../file", in_dir(path, "f/sub/a"), NULL),
 			 0);
 	check_target(path, in_dir(target, "f/sub/../file"));

@@ -324,8 +324,8 @@ static void heads_and_their_trees(void **state)
 }
 
 /*
- * Sets the expected layers (parts of a pack) of object `nr` and of all objects
- * that it reaches to `layer`. An object that is in an earlier layer stays
+ * Sets the expected layer (part of a pack) to `layer`, for object `nr` and for
+ * all objects that it reaches. An object that is in an earlier layer stays
  * there.
  */
 static void expect_layers(const struct randrepo *r, enum islands_layer *layers,

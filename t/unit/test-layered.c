@@ -45,9 +45,9 @@ static void test_lowest(void **state)
 	assert_int_equal(merged(equal, 3, 2), 1);
 	assert_int_equal(merged(equal, 3, 6), 2);
 	/*
-	 * A layer is merged if the layers above it have more than half of its
-	 * number of objects: 50 > 90 / 2, 140 > 190 / 2, 330 > 400 / 2, and 730
-	 * > 1000 / 2.
+	 * A layer is merged if the layers above it together have more than half
+	 * as many objects as this layer: 50 > 90 / 2, 140 > 190 / 2,
+	 * 330 > 400 / 2, and 730 > 1000 / 2.
 	 */
 	assert_int_equal(merged(cascade, 5, 2), 4);
 	assert_int_equal(merged(exactly, 2, 2), 0);

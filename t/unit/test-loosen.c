@@ -142,8 +142,9 @@ static void no_memory(void **state)
 }
 
 /*
- * Checks all loose objects, and then with one of them missing. Does this for
- * every 8th object that is relied on. Returns the number of these objects.
+ * Chooses every 8th of the objects that must be loose. For each chosen object,
+ * the check must succeed, and must fail while the loose object is moved away.
+ * Returns the number of objects that must be loose.
  */
 static size_t check_missing(struct loosening *l)
 {
@@ -171,9 +172,9 @@ static size_t check_missing(struct loosening *l)
 }
 
 /*
- * After the objects were written as loose objects, the check succeeds. It fails
- * if one of these loose objects is removed. This is so for many objects, whose
- * directories are listed, and for a few.
+ * After the objects were written as loose objects, the check succeeds. The
+ * check fails if one of these loose objects is removed. This is tried with many
+ * objects, so that the check lists their directories, and with a few objects.
  */
 static void checked(void **state)
 {

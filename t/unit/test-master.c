@@ -134,7 +134,7 @@ static void test_one_server(void **state)
 
 /*
  * The log of the server in the next test. A worker that writes a line crashes.
- * The master counts the crashes: it writes a byte into the pipe.
+ * The master writes a byte into the pipe for each crash.
  */
 struct crash_log {
 	pid_t master;
@@ -274,8 +274,8 @@ static void expect_message(int manager, const char *expected)
 }
 
 /*
- * If the workers of a reload do not become ready, this is reported once, the
- * old worker goes on, and the pauses between new workers become longer: they
+ * The workers of a reload do not become ready. This is reported once, and the
+ * old worker goes on. The pauses between new workers become longer: new workers
  * start after 0, 0.5 and 1.5 seconds.
  */
 static void test_reload_not_complete(void **state)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of islands/network-fork.c, which makes a fork of a repository. If a
- * process was killed meanwhile, a second call completes the fork.
+ * process was killed while it made a fork, a second call completes the fork.
  */
 #include <setjmp.h>
 #include <stdarg.h>

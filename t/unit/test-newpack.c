@@ -258,8 +258,8 @@ static void configuration(void **state)
 }
 
 /*
- * A program that only writes a bitmap index of existing packs reads only few
- * configuration keys that begin with "pack.": pack.threads, and keys for bitmap
+ * A program that only writes a bitmap index of existing packs ignores most keys
+ * that begin with "pack.". It reads pack.threads, and the keys for bitmap
  * indexes. So an invalid value of pack.window is no error.
  */
 static void bitmap_options(void **state)

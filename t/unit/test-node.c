@@ -139,7 +139,8 @@ static void test_paths_that_are_no_copies(void **state)
 /*
  * stored_node_split() finds a cache directory by its marker file "store". Here,
  * directories above the cache directory also have a file or directory called
- * "store", which is no marker. stored_node_split() must not return one of them.
+ * "store", which is no marker. stored_node_split() must not return one of these
+ * directories.
  */
 static void test_paths_with_another_store(void **state)
 {

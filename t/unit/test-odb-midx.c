@@ -19,8 +19,8 @@
 enum { PACKS = 3, PER_PACK = 3 };
 
 /*
- * A repository of three packs. All have a common object. Pack "b" is the
- * preferred pack. Pack "c" is not in the multi-pack-index.
+ * A repository of three packs. One object is in all three packs. Pack "b" is
+ * the preferred pack. Pack "c" is not in the multi-pack-index.
  */
 struct bed {
 	struct tmprepo t;

@@ -236,7 +236,8 @@ static void test_errors(void **state)
 
 /*
  * The identity of the offers is a hash of the packs that can be offered. Other
- * packs give another identity. The lifetime of signed URLs has no effect on it.
+ * packs give another identity. The lifetime of signed URLs has no effect on the
+ * identity.
  */
 static void test_identity(void **state)
 {

@@ -207,7 +207,7 @@ static void any_name(void **state)
 	tmprepo_release(&t);
 }
 
-/* Side files are removed only if there is an .idx and no .pack file. */
+/* Side files are removed only if their pack has an .idx and no .pack file. */
 static void lone_files(void **state)
 {
 	static const char *const gone[] = {

@@ -360,8 +360,8 @@ static void mistakes(void **state)
 }
 
 /*
- * Command lines with an option that only stock Git has, before and after
- * invalid words. The option must be found at any position.
+ * Command lines with an option that only stock Git has. Invalid words may come
+ * before or after it. The option must be found at any position.
  */
 static const char *const stock_only[] = {
 	"--stock-only",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of daemon/output.c, the bytes of an answer on the way to the socket: a
- * slow client gets all bytes in order, and a lost client ends the answer.
+ * Tests of daemon/output.c, the bytes of a response on the way to the socket: a
+ * slow client gets all bytes in order, and a lost client ends the response.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -227,9 +227,9 @@ static int confirm(void *ctx, struct error *why, struct error *err)
 }
 
 /*
- * The callback confirm() accepts the answer of the bitmap index, or says that
- * the index is broken (then a walk must answer), or stops the request (then its
- * error is returned).
+ * The callback confirm() can accept the answer of the bitmap index. It can say
+ * that the index is broken: then a walk must answer. Or it can stop the
+ * request: then its error is returned.
  */
 static void confirmed(void **state)
 {

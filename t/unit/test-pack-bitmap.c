@@ -469,8 +469,8 @@ static void damage_is_noticed(void **state)
 }
 
 /*
- * If the bitmap index of the multi-pack-index is damaged, that of the pack is
- * opened, and the error is a warning.
+ * If the bitmap index of the multi-pack-index is damaged, the bitmap index of
+ * the pack is opened, and the error becomes a warning.
  */
 static void damaged_before_pack(void **state)
 {

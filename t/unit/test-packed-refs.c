@@ -308,7 +308,8 @@ static void random_name(char out[32], unsigned *seed)
 
 /*
  * Each search starts at a random earlier record, and gets a random guess of the
- * distance to the result (`hint`). It must always find the expected record.
+ * distance to the result (`hint`). The search must always find the expected
+ * record.
  */
 static void assert_same_from_before(const struct packed_refs *refs,
 				    const char *key, size_t expected,

@@ -520,7 +520,8 @@ static void *ask(void *arg)
 
 /*
  * Runs `nr` requests, each in a thread. The second and later requests start
- * when the first has begun to make the pack. Waits for the end of all.
+ * when the first has begun to make the pack. Waits until all requests have
+ * ended.
  */
 static void run(struct scene *s, struct asker *askers, unsigned nr)
 {
@@ -730,7 +731,7 @@ static void test_literals_of_a_plan_that_ends(void **state)
 
 /*
  * The client of a waiting request disconnects. This request ends with
- * ERR_CANCELLED, and the other request gets its response.
+ * ERR_CANCELLED. The request that makes the pack still gets its response.
  */
 static void test_cancelled(void **state)
 {

@@ -87,8 +87,8 @@ static void check_notes(struct bitmaprepo *b, const struct bitmap_space *to,
 
 /*
  * Converts the bitmaps of an index to its own bit order, which must succeed.
- * Then converts them to the bit order of a pack that lacks some of the objects,
- * which must be refused.
+ * Then converts them to the bit order of a pack that lacks some of the objects.
+ * This second conversion must be refused.
  */
 static void other_orders(void **state)
 {
@@ -109,7 +109,7 @@ static void other_orders(void **state)
 		if (whole) {
 			/*
 			 * The new index is for a pack that lacks some objects
-			 * of the old one.
+			 * of the old pack.
 			 */
 			const struct odb_pack *one = &b.odb->packs[0];
 
@@ -323,8 +323,8 @@ static uint64_t at_checksum(const struct bitmap_file *file)
 
 /*
  * The only row of the lookup table starts with idx_pos, a big-endian number.
- * Returns the offset in the file of its first byte, which is the most
- * significant one.
+ * Returns the offset in the file of the first byte of idx_pos, which is its
+ * most significant byte.
  */
 static uint64_t at_idx_pos(const struct bitmap_file *file)
 {

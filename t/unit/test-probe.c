@@ -49,8 +49,8 @@ enum fault {
 };
 
 /*
- * A store that breaks one promise. All other calls are passed to an intact
- * store in a directory.
+ * A store that breaks one promise. Calls that have nothing to do with this
+ * promise are passed to an intact store in a directory.
  */
 struct broken {
 	struct filestore store;

@@ -83,7 +83,7 @@ static void unknown_total(void **state)
 	buf_release(&text);
 }
 
-/* The output replaces the titles of its meters. */
+/* The title of the output replaces the titles of its meters. */
 static void one_title(void **state)
 {
 	struct buf text = BUF_INIT;

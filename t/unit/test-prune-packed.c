@@ -249,7 +249,7 @@ static void *remove_pack(void *ctx)
 	return NULL;
 }
 
-/* Starts the other process with the first object. Makes each removal slow. */
+/* Starts the other process at the first removal. Makes each removal slow. */
 static void remove_slowly(void *ctx, const char *path)
 {
 	struct remover *r = ctx;

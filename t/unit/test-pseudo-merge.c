@@ -123,7 +123,8 @@ static int count(void *ctx, uint32_t nr)
 
 /*
  * An extended entry of the section of pseudo-merges may name a pseudo-merge
- * twice. Stock Git writes one item for each ref that points to the commit.
+ * twice. Stock Git writes one item for each ref that points to the commit of
+ * the entry.
  */
 static void names_a_pseudo_merge_twice(void **state)
 {

@@ -285,7 +285,7 @@ static void test_identity(void **state)
 
 /*
  * Two object directories have different publish directories. Two paths of one
- * object directory have the same one.
+ * object directory give the same publish directory.
  */
 static void test_places(void **state)
 {

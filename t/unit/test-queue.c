@@ -74,8 +74,8 @@ static int grant_all(struct admission_queue *q, uint64_t now)
 }
 
 /*
- * Sets to zero how much service each account has used. Repairing the queue does
- * so, too.
+ * Sets the service that each account has used to zero, as repairing the queue
+ * does.
  */
 static void clear_service(struct admission_queue *q)
 {
@@ -527,7 +527,7 @@ static void test_pushes(void **st)
 
 /*
  * The number of running pushes to a repository is limited. One principal (user
- * or client) must not take all of these places.
+ * or client) must not use up this limit.
  */
 static void test_push_share(void **st)
 {
@@ -565,7 +565,8 @@ static void test_ahead(void **st)
 	b2 = add(q, "b", "n", DEAR);
 	/*
 	 * The requests will get tokens in the order a b a b a a.
-	 * admission_queue_ahead() returns how many requests come first.
+	 * admission_queue_ahead() returns how many requests get tokens before a
+	 * given one.
 	 */
 	assert_in_range(admission_queue_ahead(q, b1), 0, 1);
 	assert_in_range(admission_queue_ahead(q, b2), 1, 3);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Tests of receive/receive-haves.c, which lists ids for ".have" lines: the ids
- * of refs of the alternate repositories. The tests set
- * core.alternateRefsPrefixes, which selects refs by prefixes of their names,
- * and core.alternateRefsCommand, a command that prints the ids.
+ * of refs of the alternate repositories. The tests set two keys.
+ * core.alternateRefsPrefixes selects refs by prefixes of their names.
+ * core.alternateRefsCommand is a command that prints the ids.
  */
 #include <setjmp.h>
 #include <stdarg.h>

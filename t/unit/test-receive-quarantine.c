@@ -116,7 +116,10 @@ static int migrate_onto(const char *name, const char *stored,
 	return ret;
 }
 
-/* A stored file of the same pack must have the same content, except .keep. */
+/*
+ * If the repository already has a file of the pack, the received file must have
+ * the same content. A .keep file may differ.
+ */
 static void test_stored(void **state)
 {
 	char a[40000], b[40000];

@@ -220,8 +220,9 @@ static void grafts(void **state)
 }
 
 /*
- * The index file has two entries: a blob that exists, which is a tip, and a
- * missing blob, which is ignored, or an error if the caller wants so.
+ * The index file has two entries. One is a blob that exists, which is a tip.
+ * The other is a missing blob. It is ignored, or an error if the caller wants
+ * so.
  */
 static void index_entries(void **state)
 {

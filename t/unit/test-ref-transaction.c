@@ -409,7 +409,7 @@ static void test_reflogs(void **state)
 	tmprepo_release(&t);
 }
 
-/* The states of a transaction that the callback on_state() has got. */
+/* The states that the callback on_state() has got for a transaction. */
 struct told {
 	struct buf out;
 	/* State for which on_state() fails; -1: none. */

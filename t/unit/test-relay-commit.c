@@ -137,8 +137,8 @@ static void test_requests(void **state)
 	assert_int_equal(f.c.count.requests, 4);
 	/*
 	 * The relay made its last record (manifest) two seconds ago. So the
-	 * relay sends one more request before the other two. It asks whether
-	 * the store still has this record.
+	 * relay sends one more request before the other two. This request asks
+	 * whether the store still has the record.
 	 */
 	f.now += 2 * SECOND;
 	assert_int_equal(create(&f, "refs/heads/c"), GENERATION_COMMITTED);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of repack/rollup.c, which lists the objects for a new pack: the objects
- * of included packs that no excluded pack has, and optionally the objects that
- * these reach and no excluded pack has.
+ * Tests of repack/rollup.c, which lists the objects for a new pack. It lists
+ * each object that an included pack has and no excluded pack has. Optionally,
+ * it also lists the objects that these reach, unless an excluded pack has them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

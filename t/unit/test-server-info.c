@@ -129,8 +129,7 @@ static void rewritten_when_changed(void **state)
 	randrepo_release(&r);
 }
 
-/* info/refs stays if a ref is broken, or if its object is missing or damaged.
- */
+/* A ref is broken, or its object is missing or damaged: info/refs stays. */
 static void kept_if_a_ref_is_bad(void **state)
 {
 	static const char id[] = "1234567812345678123456781234567812345678\n";

@@ -120,7 +120,7 @@ static void check_size(enum sideband_mode mode, size_t len, size_t packet_max)
 }
 
 /*
- * Check that a range of a file of `len` bytes is sent in the same packets as
+ * Check that a range of `len` bytes of a file is sent in the same packets as
  * bytes in memory. `can`: whether the output has the callback send_file().
  */
 static void check_file(enum sideband_mode mode, size_t len, bool can)
@@ -174,7 +174,7 @@ static void test_sizes(void **state)
 		check_size(SIDEBAND_LARGE, large[i], 65520);
 }
 
-/* A tiny pack is sent by one write, together with the end of the answer. */
+/* A tiny pack is sent by one write, together with the end of the response. */
 static void test_tiny(void **state)
 {
 	static const char wanted[] = "000ddata: ok\n"

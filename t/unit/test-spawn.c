@@ -418,8 +418,9 @@ static int add_up(void *ctx, const char *bytes, size_t len, struct error *err)
 }
 
 /*
- * A child that writes more than a pipe holds before it reads its input, or that
- * never reads its input, does not block sys_spawn_put().
+ * sys_spawn_put() is not blocked by a child that never reads its input. It is
+ * not blocked either by a child that writes more than a pipe holds before it
+ * reads its input.
  */
 static void puts_while_the_child_writes(void **state)
 {
@@ -448,7 +449,7 @@ static void puts_while_the_child_writes(void **state)
 	assert_int_equal(sys_spawn_put(&child, bytes, len, add_up, &sum, NULL),
 			 0);
 	assert_int_equal(child.in, -1);
-	/* At most one pipe of bytes was unread when the child ended. */
+	/* The child ended with at most one full pipe of unread output. */
 	assert_true(sum >= 300000 - 65536);
 	assert_int_equal(sys_spawn_wait(&child, NULL), 3);
 	free(bytes);

@@ -2,8 +2,8 @@
 /*
  * Tests of sys/thread.c, which runs tasks in threads: each task runs once. If
  * tasks fail, the error is that of the task with the lowest number. Also tests
- * locks that processes share: a process that dies with a lock does not block
- * the others.
+ * locks that processes share: a process that dies while it holds a lock does
+ * not block the others.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -279,8 +279,8 @@ static void test_word(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	/*
 	 * sys_word_wait() returns immediately if the word has another value
-	 * than expected. If the word has the expected value, it waits until the
-	 * end of the time limit.
+	 * than expected. If the word has the expected value, the call waits
+	 * until the end of the time limit.
 	 */
 	sys_word_wait(&m->word, 8, 60 * SECOND_NS);
 	start = sys_clock_ns();

@@ -40,8 +40,8 @@ static void sample_init(struct sample *s, uint64_t *seed)
 
 /*
  * Returns the number of commits that `tip` reaches and no bitmap covers. A
- * bitmap counts only if `tip` reaches its commit. It covers its commit and all
- * ancestors of its commit.
+ * bitmap counts only if `tip` reaches the bitmap's commit. The bitmap covers
+ * this commit and all ancestors of the commit.
  */
 static uint32_t slow_count(const struct sample *s, uint32_t tip)
 {

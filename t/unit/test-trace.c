@@ -262,9 +262,9 @@ static void test_long_line(void **state)
 }
 
 /*
- * Regions are entered, one inside the other, more of them than the trace can
- * store. Then trace_region_leave_at() is called more often than
- * trace_region_enter_at() was. At the end, the nesting must be 0.
+ * More nested regions are entered than the trace can store. Then
+ * trace_region_leave_at() is called more often than trace_region_enter_at()
+ * was. At the end, the nesting must be 0.
  */
 static void test_nesting(void **state)
 {

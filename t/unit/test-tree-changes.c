@@ -107,8 +107,8 @@ static void begin(struct pair *p, uint64_t *seed)
 }
 
 /*
- * Stores the objects of the new tree, except object number `missing` (0: all),
- * and compares the two trees. Returns the result of the comparison.
+ * Stores the objects of both trees, except object number `missing` (UINT32_MAX:
+ * none), and compares the trees. Returns the result of the comparison.
  */
 static int run(struct pair *p, uint32_t missing)
 {

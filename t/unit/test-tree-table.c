@@ -145,9 +145,9 @@ static void add_entry(struct buf *tree, enum hash_algo algo, unsigned name,
 }
 
 /*
- * Makes trees that differ from one tree in one entry, which is changed, removed
- * or added at each position. Other trees have a damaged byte. The tables of all
- * trees must be right.
+ * Makes trees that differ from one tree in one entry: at each position, an
+ * entry is changed, removed or added. Other trees have a damaged byte. The
+ * tables of all trees must be right.
  */
 static void near_trees(void **state)
 {

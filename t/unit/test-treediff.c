@@ -83,7 +83,7 @@ static void check_result(struct fixture *f,
 }
 
 /*
- * Compares the tree of a random commit with other trees, mostly those of its
+ * Compares the tree of a random commit with other trees, usually those of its
  * parents.
  */
 static void compare_one(struct fixture *f, struct treediff *d)

@@ -262,8 +262,8 @@ static void test_leftovers(void **state)
 }
 
 /*
- * Makes a quarantine directory in the copy "one". It has a file of `len` bytes,
- * and is `age` seconds old.
+ * Makes a quarantine directory in the copy "one". The directory has a file of
+ * `len` bytes, and is `age` seconds old.
  */
 static void make_quarantine(struct cache *t, const char *name, size_t len,
 			    int64_t age)

@@ -275,7 +275,7 @@ static void behind_an_alternate(void **state)
 	/*
 	 * There are exactly 64 local objects, so they fill the words of a
 	 * bitset. The first object of the alternate must make the bitset grow.
-	 * If it does not, sanitizers notice it.
+	 * If the bitset does not grow, sanitizers report it.
 	 */
 	assert_int_equal(s.u.nr, 64);
 	assert_int_equal(objspace_end(&s.w.space), 64);
@@ -387,8 +387,8 @@ static void noted_in_alternate(void **state)
 }
 
 /*
- * A pack of time 5000 that is removed, and a kept pack of time `kept`, have an
- * object. Returns whether the time of the kept pack was set to now.
+ * A pack of time 5000 that is removed has the same object as a kept pack of
+ * time `kept`. Returns whether the time of the kept pack was set to now.
  */
 static bool freshens_kept(int64_t kept, int64_t expiry)
 {
@@ -415,10 +415,10 @@ static bool freshens_kept(int64_t kept, int64_t expiry)
 }
 
 /*
- * A pack that is removed and a kept pack have an object. If the kept pack is
- * the older one, its modification time is set to now, so that the object does
- * not expire earlier than with the removed copy. For an expired object, the
- * kept pack keeps its time.
+ * A pack that is removed has the same object as a kept pack. If the kept pack
+ * is the older one, its modification time is set to now, so that the object
+ * does not expire earlier than with the removed copy. For an expired object,
+ * the kept pack keeps its time.
  */
 static void old_kept_pack(void **state)
 {

@@ -228,7 +228,7 @@ static int count_writev(void *ctx, struct iovec *iov, size_t nr,
 	return dialog_writev(ctx, iov, nr, err);
 }
 
-/* If the client has all wanted objects, one write sends the whole answer. */
+/* If the client has all wanted objects, one write sends the whole response. */
 static void test_tiny_answer(void **state)
 {
 	struct dialog d;

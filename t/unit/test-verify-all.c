@@ -132,7 +132,7 @@ static void wrong_order(void **state)
 }
 
 /*
- * Makes a bitmap index of a pack in memory. Its only row is for the object with
+ * Makes in memory a bitmap index of a pack. Its only row is for the object with
  * the id `raw`, and has an empty bitmap. The caller releases *file and *bytes.
  */
 static void make_empty(struct bitmap_file *file, struct buf *bytes,

@@ -25,8 +25,8 @@ static struct visible *open_one(struct dialog *d, const char *namespace)
 }
 
 /*
- * Returns whether clients may know of the object `name`. A new `struct visible`
- * answers this question.
+ * Returns whether a new `struct visible` lets clients know of the object
+ * `name`.
  */
 static int sees(struct dialog *d, const char *name)
 {

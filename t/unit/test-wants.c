@@ -112,8 +112,8 @@ static void test_clock_skew(void **state)
 }
 
 /*
- * HEAD names a branch that does not exist yet, or is damaged. Wants are
- * accepted or refused as with a valid HEAD.
+ * HEAD names a branch that does not exist yet, or the file HEAD is damaged.
+ * Wants are accepted or refused as with a valid HEAD.
  */
 static void test_no_head(void **state)
 {

@@ -91,8 +91,8 @@ static int fail_missing(void *ctx, const char *name, const char *git_dir)
 }
 
 /*
- * An error of the callback is returned, even the error that means elsewhere
- * that there are no work trees.
+ * An error of the callback is returned, even ERR_MISSING. If listing the work
+ * trees gives the same error, there are no work trees.
  */
 static void error_of_callback(void **state)
 {
