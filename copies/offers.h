@@ -15,12 +15,11 @@
  * replaces an older one, the store keeps the older one's files for at least
  * STORED_GRACE_MIN (stored/successor.h). This time (the grace) is longer than
  * the sum of two other times:
- * - STORED_OFFERS_AGE_MAX: the generation of the copy may have been replaced by
- *   a newer one so many seconds ago;
- * - PUBLISHED_LIFETIME_MAX (publish/published.h): a new address is valid for
- *   that long.
- *
- * The caller must check the first of these times (stored_copies_is_fresh()).
+ * - STORED_OFFERS_AGE_MAX: the time in seconds since a newer generation has
+ *   replaced the generation of the copy. If more time has passed, the copy
+ *   offers no addresses. The caller checks this (stored_copies_is_fresh()).
+ * - PUBLISHED_LIFETIME_MAX (publish/published.h): the time for which a new
+ *   address is valid.
  */
 #ifndef COPIES_OFFERS_H
 #define COPIES_OFFERS_H

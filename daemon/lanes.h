@@ -18,8 +18,8 @@
 struct lanes;
 
 /*
- * A request that waits for a thread or is answered. It is a part of a struct of
- * the caller.
+ * A request that waits for a thread, or that a thread is serving. It is a part
+ * of a struct of the caller.
  */
 struct lane_item {
 	struct lane_item *next;

@@ -30,8 +30,8 @@ int http_refuse_user(struct http_exchange *x, const char *status,
 	const struct http_options *o = x->options;
 
 	/*
-	 * Git's first request never has a password, so this is no refusal and
-	 * has no line in the log.
+	 * Git's first request never has a password. So status 401 asks for one,
+	 * and is not logged as a refusal.
 	 */
 	if (o->challenge && !o->remote_user)
 		return http_reply_refuse(&x->reply, "401 Unauthorized", NULL,

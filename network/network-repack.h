@@ -71,11 +71,11 @@ int network_settle(struct network *network,
 /*
  * Remove files that killed commands left in the store: temporary files, files
  * of packs that never got an .idx, and lock files. If another process holds a
- * lock of the network, nothing is done. A lock file is removed if the process
- * that it records does not run on this host. A lock file that records no
- * process is removed when it is older than an hour. A warning is given for each
- * removed lock. The caller must hold no lock of the network. Returns 0 or a
- * negative error code.
+ * lock of the network, nothing is done. A lock file is removed if it records a
+ * process that has ended: no such process runs on this host. A lock file that
+ * records no process is removed when it is older than an hour. A warning is
+ * given for each removed lock. The caller must hold no lock of the network.
+ * Returns 0 or a negative error code.
  */
 int network_recover(struct network *network, struct error *err);
 

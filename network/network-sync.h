@@ -23,7 +23,7 @@
 struct network_sync_report {
 	/* number of objects that were written into a new pack */
 	uint32_t copied_nr;
-	/* number of objects that the store lacked and got by linking packs */
+	/* of the objects in linked packs, the number that the store lacked */
 	uint32_t linked_nr;
 	/* number of references that changed */
 	size_t ref_nr;

@@ -141,7 +141,10 @@ static int open_files(struct pack *pack, struct buf *path,
 	return check_pack(pack, path->data, err);
 }
 
-/* Makes a pack without files. Returns NULL if memory runs out. */
+/*
+ * Makes the struct of a pack, whose files are not opened yet. Returns NULL if
+ * memory runs out.
+ */
 static struct pack *new_pack(const char *path, enum hash_algo algo,
 			     struct error *err)
 {

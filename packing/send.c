@@ -115,9 +115,9 @@ static bool spares(const struct send *s)
 }
 
 /*
- * Returns whether a receiver without haves gets no history: it has asked for
- * depth 1, or a similar shallow history, and at most one commit was walked. If
- * so, only one version of each file is sent. A search for deltas would then
+ * Returns whether the receiver has no commits and gets at most one, because it
+ * has asked for depth 1 or a similar shallow history. If so, only one version
+ * of each file is sent. A search for deltas would then
  * find little.
  */
 static bool is_without_history(const struct send *s)

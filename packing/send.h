@@ -230,11 +230,12 @@ struct packing_send_options {
 	 * are stored whole
 	 */
 	uint64_t big_file_threshold;
-	/* Copy runs of a stored pack that has a bitmap index. */
+	/* true: runs of entries are copied from a stored pack with a bitmap
+	 * index */
 	bool reuse_spans;
 	/*
-	 * Copy runs of all packs of a multi-pack-index, not only of the
-	 * preferred one.
+	 * true: runs are copied from all packs of a multi-pack-index, not only
+	 * from the preferred one
 	 */
 	bool reuse_all_packs;
 	/*

@@ -136,11 +136,11 @@ static int visit_parents(struct check *k, struct oidset *seen,
  * A tip is a commit that the new value of a ref names. Either the push has sent
  * this commit, or the repository had it before.
  *
- * If `is_new` is true, visit the tips that the push has sent. If `is_new` is
- * false, add the other tips to the frontier: the older commits that the check
- * must prove to be reachable from a ref. They are not added to push.boundary,
- * because this list has only those commits of the frontier that are parents of
- * commits of the push.
+ * If `is_new` is true, visits the tips that the push has sent. If `is_new` is
+ * false, adds the other tips to the frontier. The frontier has the older
+ * commits that the check must prove to be reachable from a ref. The tips are
+ * not added to push.boundary, because this list has only those commits of the
+ * frontier that are parents of commits of the push.
  */
 static int visit_tips(struct check *k, struct oidset *seen, bool is_new)
 {

@@ -430,7 +430,7 @@ static void test_first_hint(void **state)
 	repo_release(&r);
 }
 
-/* Several threads upload the files, some of them from local files. */
+/* Several threads upload files. Some of these are local files. */
 static void test_threads(void **state)
 {
 	struct generation_upload ups[9];

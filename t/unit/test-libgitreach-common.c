@@ -199,9 +199,9 @@ static int everything(const char *dir, int strategy, uint64_t *nr,
 }
 
 /*
- * Describe the bitmap index, write it, and describe it again. Sets *nr to the
- * number of its objects. Returns 0, a negative error code, or 77 if the first
- * description is wrong. The strategy is not used.
+ * Ask for the facts about the bitmap index, write a new index, and ask again.
+ * Sets *nr to the number of objects of the index. Returns 0, a negative error
+ * code, or 77 if the first facts are wrong. Ignores `strategy`.
  */
 static int write_index(const char *dir, int strategy, uint64_t *nr,
 		       gitreach_error *err)

@@ -332,11 +332,11 @@ static uint64_t at_idx_pos(const struct bitmap_file *file)
 }
 
 /*
- * The lookup table has only one row. A field of the row can hold the number of
- * another row. Then the bitmap of this row is stored as an XOR with the bitmap
- * of the other row. Here, the field says that the bitmap is stored whole.
- * Returns the offset in the file of the field's first byte. After a change of
- * this byte, the field holds the number of a row that does not exist.
+ * Returns the offset in the file of a field of the only row of the lookup
+ * table. The field says that the row's bitmap is stored whole. With another
+ * value, the bitmap would be stored as an XOR with the bitmap of the row of
+ * this number. After a change of the field's first byte, its value is the
+ * number of a row that does not exist.
  */
 static uint64_t at_xor_row(const struct bitmap_file *file)
 {
