@@ -49,7 +49,7 @@ test_expect_success 'series of Prometheus exist' '
 test_expect_success 'members of the log of requests exist' '
 	sed -n "/large .* cause/,/^$/p" "$guide/slow.md" | cut -d "|" -f 2 |
 	grep -o "\`[a-z_]*\`" >members &&
-	test_line_count 12 members &&
+	test_line_count 15 members &&
 	while read member
 	do
 		member=$(echo "$member" | tr -d "\`") &&
