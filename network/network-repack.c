@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Repacks the store of a network, as `git network repack` does. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
+#include "config/config.h"
 #include "islands/network-member.h"
 #include "network/network-repack-parts.h"
 #include "network/network-repack.h"
@@ -183,6 +186,42 @@ static int choose_heads(struct run *r)
 	return network_heads_choose(&r->heads, r->err);
 }
 
+/* Returns whether a value of pack.islandCore is an id, but not of a member. */
+static bool is_gone(const struct run *r, const char *core)
+{
+	uint64_t id;
+
+	if (config_parse_u64(&id, core) < 0)
+		return false;
+	for (size_t i = 0; i < r->nr; i++)
+		if (r->ids[i] == id)
+			return false;
+	return true;
+}
+
+/*
+ * If the member that pack.islandCore names is gone, chooses the member with the
+ * smallest id: its objects come first in the pack. Changes the configuration in
+ * memory, not the file. Returns 0 or a negative error code.
+ */
+static int choose_core(struct run *r)
+{
+	struct config *config = &r->network->store->config;
+	const char *core = config_string(config, "pack.islandcore");
+	struct buf text = BUF_INIT;
+	int ret;
+
+	if (!core || !r->nr || !is_gone(r, core))
+		return 0;
+	ret = buf_printf(&text, "[pack]\nislandCore = %" PRIu32 "\n",
+			 r->ids[0]) < 0
+		      ? error_nomem(r->err)
+		      : config_parse(config, text.data, text.len,
+				     CONFIG_COMMAND, NULL, NULL, r->err);
+	buf_release(&text);
+	return ret;
+}
+
 static int rescue_member(struct run *r, uint32_t id,
 			 const struct old_packs *leaving, struct error *err)
 {
@@ -273,6 +312,8 @@ static int run_locked(struct run *r)
 					  r->err);
 	if (!ret)
 		ret = choose_heads(r);
+	if (!ret)
+		ret = choose_core(r);
 	return ret < 0 ? ret : repack_store(r);
 }
 

@@ -793,6 +793,35 @@ test_expect_success 'leave keeps the .keep files of others' '
 	stock_whole leaver.git
 '
 
+# pack_order <store>: the ids of the objects in the order of the only pack
+pack_order () {
+	stock show-index <$(echo $1/objects/pack/*.idx) | sort -n | cut -d " " -f 2
+}
+
+test_expect_success 'without the first member, the next one is first in the pack' '
+	"$GIT" network init -q ocean.git &&
+	repo_linear first.git 3 && repo_linear second.git 9 &&
+	repo_linear third.git 6 &&
+	for f in first second third
+	do
+		"$GIT" -C ocean.git network add -q ../$f.git || return
+	done &&
+	"$GIT" -C ocean.git network leave -q ../first.git &&
+	"$GIT" -C ocean.git network repack 2>err &&
+	! grep islandCore err &&
+	pack_order ocean.git >actual &&
+	stock -C ocean.git config pack.islandCore 3 &&
+	"$GIT" -C ocean.git network repack -q &&
+	pack_order ocean.git >third &&
+	stock -C ocean.git config pack.islandCore 2 &&
+	"$GIT" -C ocean.git network repack -q &&
+	pack_order ocean.git >second &&
+	test_cmp second actual && ! cmp -s second third &&
+	stock -C ocean.git config pack.islandCore nosuch &&
+	"$GIT" -C ocean.git network repack 2>err &&
+	grep "^warning: pack.islandCore" err
+'
+
 test_expect_success 'a member is added while its interrupted adding is settled' '
 	"$GIT" network init -q lake.git &&
 	repo_linear brook.git 3 &&
