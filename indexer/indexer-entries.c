@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of entries: adding an entry, checking its object, and sorting.
+ * The table of entries: adding an entry, checking its object, sorting, and
+ * searching.
  *
  * The entries are sorted by id in two steps. First, two radix passes over the
  * first four bytes move only entry numbers. Then merge sort orders each run of
@@ -191,4 +192,45 @@ out:
 	free(scratch);
 	free(starts);
 	return ret;
+}
+
+bool indexer_find_sorted(const struct pack_indexer *ix, size_t sorted_nr,
+			 const struct oid *oid, size_t *order_pos)
+{
+	size_t lo = 0, hi = sorted_nr, len = hash_len(ix->config.algo);
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int cmp = memcmp(indexer_id(ix, ix->order[mid]), oid->bytes,
+				 len);
+
+		if (!cmp) {
+			*order_pos = mid;
+			return true;
+		}
+		if (cmp < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return false;
+}
+
+struct indexer_ref *indexer_find_ref(const struct pack_indexer *ix,
+				     const uint8_t *id)
+{
+	size_t lo = 0, hi = ix->ref_nr, len = hash_len(ix->config.algo);
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int cmp = memcmp(ix->refs[mid].base.bytes, id, len);
+
+		if (!cmp)
+			return &ix->refs[mid];
+		if (cmp < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
 }

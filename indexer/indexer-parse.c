@@ -417,7 +417,7 @@ static int note_ref_delta(struct pack_indexer *ix, const struct current *cur,
 		     sizeof(*ix->refs)) < 0)
 		return error_nomem(err);
 	ix->refs[ix->ref_nr++] = (struct indexer_ref){cur->base, cur->entry_nr,
-						      false};
+						      INDEXER_NONE};
 	return 0;
 }
 

@@ -45,10 +45,11 @@ struct indexer_ref {
 	 */
 	_Atomic uint32_t first;
 	/*
-	 * true: the base is not in the pack; its content came from the callback
-	 * hooks.base
+	 * If the content of the base came from the callback hooks.base:
+	 * entry_nr of the first delta in the list; otherwise INDEXER_NONE. The
+	 * pack may have the base, too.
 	 */
-	bool is_outside;
+	uint32_t outside_first;
 };
 
 struct pack_indexer {
@@ -181,6 +182,29 @@ int indexer_resolve_deltas(struct pack_indexer *ix, uint32_t *left,
  * negative error code.
  */
 int indexer_sort(struct pack_indexer *ix, struct error *err);
+
+/*
+ * Searches the first `sorted_nr` entries of ix->order (the entries sorted by
+ * id) for an id. Returns whether an entry has the id, with its position in
+ * ix->order in *order_pos.
+ */
+bool indexer_find_sorted(const struct pack_indexer *ix, size_t sorted_nr,
+			 const struct oid *oid, size_t *order_pos);
+
+/*
+ * Returns the list of the deltas whose base has this id, or NULL if there are
+ * none.
+ */
+struct indexer_ref *indexer_find_ref(const struct pack_indexer *ix,
+				     const uint8_t *id);
+
+/*
+ * Checks that a reader of the pack finds an end of each delta chain. Requires
+ * that all deltas are resolved, and requires ix->order. Returns 0, ERR_CORRUPT
+ * if a delta chain is a cycle, or ERR_NOMEM. Time and memory: linear in the
+ * number of entries, and none if no entry is a REF_DELTA.
+ */
+int indexer_refuse_cycles(const struct pack_indexer *ix, struct error *err);
 
 /*
  * Appends the delta bases that came from hooks.base and are not in the pack.

@@ -275,29 +275,6 @@ static int push(struct worker *w, uint32_t nr, uint8_t *data, size_t len,
 }
 
 /*
- * Returns the list of the deltas whose base has this id, or NULL if there are
- * none.
- */
-static struct indexer_ref *find_ref(const struct pack_indexer *ix,
-				    const uint8_t *id)
-{
-	size_t lo = 0, hi = ix->ref_nr, len = hash_len(ix->config.algo);
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int cmp = memcmp(ix->refs[mid].base.bytes, id, len);
-
-		if (!cmp)
-			return &ix->refs[mid];
-		if (cmp < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return NULL;
-}
-
-/*
  * Takes the list of deltas out of *ref, so that only one thread resolves the
  * deltas. Returns the first entry, or INDEXER_NONE if the list was taken
  * before.
@@ -313,7 +290,7 @@ static uint32_t take_list(struct indexer_ref *ref)
  */
 static void adopt_children(struct pack_indexer *ix, uint32_t nr)
 {
-	struct indexer_ref *ref = find_ref(ix, indexer_id(ix, nr));
+	struct indexer_ref *ref = indexer_find_ref(ix, indexer_id(ix, nr));
 	uint32_t first = ref ? take_list(ref) : INDEXER_NONE;
 	uint32_t last = first;
 
@@ -473,7 +450,7 @@ static int resolve_outside(void *ctx, unsigned thread_nr, size_t task_nr,
 		free(data);
 		return 0;
 	}
-	ref->is_outside = true;
+	ref->outside_first = first;
 	ret = delta_stack_push(&w->stack,
 			       &(struct delta_frame){.nr = INDEXER_NONE,
 						     .next = first,

@@ -22,26 +22,6 @@
 
 enum { PIECE = 1 << 20 }; /* bytes to read at a time */
 
-static bool is_in_pack(const struct pack_indexer *ix, size_t sorted_nr,
-		       const struct oid *oid)
-{
-	size_t lo = 0, hi = sorted_nr, len = hash_len(ix->config.algo);
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int cmp = memcmp(indexer_id(ix, ix->order[mid]), oid->bytes,
-				 len);
-
-		if (!cmp)
-			return true;
-		if (cmp < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return false;
-}
-
 /*
  * Makes the entry of an object that is stored whole: header and zlib stream,
  * in *b. Returns 0 or ERR_NOMEM.
@@ -144,12 +124,13 @@ int indexer_append_bases(struct pack_indexer *ix, struct error *err)
 {
 	struct deflater *def = deflater_new(-1);
 	struct buf b = BUF_INIT;
-	size_t sorted_nr = ix->nr;
+	size_t sorted_nr = ix->nr, pos;
 	int ret = def ? 0 : error_nomem(err);
 
 	for (size_t i = 0; i < ix->ref_nr && !ret; i++)
-		if (ix->refs[i].is_outside &&
-		    !is_in_pack(ix, sorted_nr, &ix->refs[i].base))
+		if (ix->refs[i].outside_first != INDEXER_NONE &&
+		    !indexer_find_sorted(ix, sorted_nr, &ix->refs[i].base,
+					 &pos))
 			ret = append_base(ix, def, &b, &ix->refs[i].base, err);
 	if (!ret && ix->appended_nr)
 		ret = rewrite_ends(ix, err);

@@ -2,8 +2,9 @@
 /*
  * The public functions of the indexer: life cycle, order of the steps, and
  * files. Other files do the steps. indexer-parse.c turns bytes into entries.
- * indexer-resolve.c applies deltas, and indexer-thin.c appends missing bases.
- * indexer-entries.c has the functions that these files share.
+ * indexer-resolve.c applies deltas, indexer-cycles.c refuses cycles of deltas,
+ * and indexer-thin.c appends missing bases. indexer-entries.c has the functions
+ * that these files share.
  */
 #include <string.h>
 
@@ -176,6 +177,12 @@ int pack_indexer_resolve(struct pack_indexer *ix, struct error *err)
 		ret = indexer_drop_broken(ix, err);
 	if (!ret)
 		ret = indexer_sort(ix, err);
+	/*
+	 * With hooks.broken, entries may have been dropped, so the lists of
+	 * deltas are wrong. The objects of such a pack are only unpacked.
+	 */
+	if (!ret && !ix->config.hooks.broken)
+		ret = indexer_refuse_cycles(ix, err);
 	if (!ret && indexer_may_append(ix))
 		ret = indexer_append_bases(ix, err);
 	if (!ret && ix->appended_nr)

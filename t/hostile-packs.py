@@ -113,6 +113,22 @@ pack("cycle", small, entry(REF, copy + b"", id_of(b"bas1")),
      entry(REF, copy, id_of(b"bas2")))
 pack("after", small, after=b"x")
 
+# Bases that a reader finds elsewhere than the indexer. The indexer finds the
+# blobs "base" and "bas1" in the repository, or in another entry.
+to_base, to_bas1 = b"\x90\3\1e", b"\x90\3\0011"
+whole = delta(4, 4, to_base), delta(4, 4, to_bas1)
+pack("itself", entry(REF, whole[0], id_of(b"base")))
+pack("each-other", entry(REF, whole[0], id_of(b"bas1")),
+     entry(REF, whole[1], id_of(b"base")))
+pack("twice-itself", small, entry(REF, whole[0], id_of(b"base")))
+pack("twice-other", small, entry(REF, whole[1], id_of(b"base")),
+     entry(REF, whole[0], id_of(b"bas1")))
+# No cycle: the base of a delta is a delta, and is in the repository, too.
+pack("base-known", entry(REF, whole[0], id_of(b"bas1")),
+     entry(REF, whole[1], id_of(b"bas0")))
+pack("twice-no-cycle", small, small,
+     entry(REF, whole[1], id_of(b"base")))
+
 # Odd, and allowed.
 pack("twice", small, small)
 chain, text = [entry(BLOB, b"")], 0

@@ -80,6 +80,61 @@ test_expect_success LIMIT 'deltas that do make more than there is memory' '
 	refused bomb-chain "no memory for an object of [0-9]* bytes at offset"
 '
 
+# refused_cycle <pack>: "base" and "bas1" are in the repository, so the indexer can
+# make all objects of the pack. A reader of the pack could not.
+refused_cycle () {
+	rm -rf known.git &&
+	stock init -q --bare known.git &&
+	for text in base bas1
+	do
+		printf $text | stock -C known.git hash-object -w --stdin ||
+			return 1
+	done >ids &&
+	test_expect_code 128 git -C known.git index-pack --stdin --fix-thin \
+		<$1.pack 2>err &&
+	grep "^fatal: .*delta chain is a cycle at offset" err &&
+	ls known.git/objects/pack >files &&
+	test_must_be_empty files
+}
+
+for case in itself each-other twice-itself twice-other
+do
+	test_expect_success "refused: a cycle of deltas, $case" '
+		refused_cycle $case
+	'
+done
+
+for case in twice-itself twice-other
+do
+	test_expect_success "refused: a cycle of deltas in a file, $case" '
+		refused $case "delta chain is a cycle at offset"
+	'
+done
+
+test_expect_success 'allowed: bases that the indexer finds twice, without a cycle' '
+	rm -rf known.git &&
+	stock init -q --bare known.git &&
+	for text in bas0 bas1
+	do
+		printf $text | stock -C known.git hash-object -w --stdin ||
+			return 1
+	done &&
+	for pack in base-known twice-no-cycle
+	do
+		git -C known.git index-pack --stdin --fix-thin <$pack.pack ||
+			return 1
+	done &&
+	find known.git/objects/?? -type f -exec rm -f {} + &&
+	stock -C known.git fsck --full &&
+	for text in bas0 bas1 base
+	do
+		printf $text >expect &&
+		stock -C known.git cat-file blob \
+			$(stock hash-object expect) >actual &&
+		test_cmp expect actual || return 1
+	done
+'
+
 test_expect_success 'a byte after the pack' '
 	test_expect_code 128 git index-pack -o x.idx after.pack 2>err &&
 	echo "fatal: pack has junk at the end" >expect &&

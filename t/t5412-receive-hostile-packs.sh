@@ -99,6 +99,24 @@ test_expect_success 'refused: more than the default of gitreach.maxPushInflate' 
 	refused bomb "more than 171[0-9]* bytes (gitreach.maxPushInflate)"
 '
 
+# The pack makes "base" from "base". If the pack were stored, prune-packed would remove
+# the only good copy of the object.
+for pack in itself each-other twice-itself twice-other
+do
+	test_expect_success "a cycle of deltas takes no object away: $pack" '
+		rm -rf known.git &&
+		stock init -q --bare known.git &&
+		printf bas1 | stock -C known.git hash-object -w --stdin &&
+		base=$(printf base | stock -C known.git hash-object -w --stdin) &&
+		push_pack known.git $pack $base transfer.unpackLimit=1 &&
+		grep -a "unpack .*delta chain is a cycle" unpack &&
+		git -C known.git prune-packed &&
+		printf base >expect &&
+		git -C known.git cat-file blob $base >actual &&
+		test_cmp expect actual
+	'
+done
+
 test_expect_success 'accepted: an object twice, a chain of 4,000 deltas' '
 	base=$(printf base | stock hash-object --stdin) &&
 	stock -C good.git unpack-objects -q <deep.pack &&
