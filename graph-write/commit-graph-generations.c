@@ -38,7 +38,8 @@ static int push(struct walker *w, uint32_t record)
 
 /*
  * Makes both generation numbers of a commit larger than those of one parent, if
- * they are not larger already.
+ * they are not larger already. A number that is the largest possible one stays:
+ * a client may push a commit with any date.
  */
 static void raise(struct commit_graph_record *r,
 		  const struct commit_graph_generation *parent)
@@ -48,7 +49,9 @@ static void raise(struct commit_graph_record *r,
 					? parent->number + 1
 					: COMMIT_GRAPH_GENERATION_MAX;
 	if (r->corrected <= parent->corrected)
-		r->corrected = parent->corrected + 1;
+		r->corrected = parent->corrected < UINT64_MAX
+				       ? parent->corrected + 1
+				       : UINT64_MAX;
 }
 
 /*

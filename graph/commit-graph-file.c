@@ -16,6 +16,7 @@
 
 /* number of bits of a committer date in the chunk CDAT */
 #define DATE_BITS 34
+#define DATE_MASK ((UINT64_C(1) << DATE_BITS) - 1)
 
 struct layout {
 	const struct commit_graph_file *file;
@@ -30,9 +31,13 @@ struct layout {
 	uint64_t filters_len; /* in bytes */
 };
 
+/*
+ * Returns the number that a reader adds to the date in CDAT to get the
+ * corrected date. CDAT has only the lowest bits of the date.
+ */
 static uint64_t date_offset(const struct commit_graph_record *r)
 {
-	return r->corrected - r->date;
+	return r->corrected - (r->date & DATE_MASK);
 }
 
 static void measure(struct layout *l)
@@ -79,7 +84,6 @@ static void put_ids(struct layout *l)
 static void put_data(struct layout *l)
 {
 	const struct commit_graph_file *file = l->file;
-	uint64_t mask = (UINT64_C(1) << DATE_BITS) - 1;
 	uint32_t edge = 0;
 
 	for (uint32_t i = 0; i < file->nr; i++) {
@@ -98,7 +102,7 @@ static void put_data(struct layout *l)
 						     : COMMIT_GRAPH_NO_PARENT);
 		buf_append_be32(l->out, second);
 		buf_append_be64(l->out, (uint64_t)r->generation << DATE_BITS |
-						(r->date & mask));
+						(r->date & DATE_MASK));
 	}
 }
 

@@ -470,4 +470,34 @@ test_expect_success 'and a repack is complete, but fails because info/refs stays
 	test_line_count 1 dirs
 '
 
+# The file has 34 bits of a date. The corrected date must be right nevertheless, or stock
+# Git does not find ancestors of such a commit.
+test_expect_success 'dates after the year 2514' '
+	stock init -q --bare far.git &&
+	tree=$(stock -C far.git mktree </dev/null) &&
+	for date in 17179869190 4294967296000 9223372036854775807
+	do
+		parent= commit= &&
+		for at in 1700000000 $date 1700000001
+		do
+			commit=$({
+				printf "tree %s\n%s" $tree "$parent" &&
+				printf "author A <a@b> 1 +0000\n" &&
+				printf "committer A <a@b> %s +0000\n\nm\n" $at
+			} | stock -C far.git hash-object -t commit -w --stdin) &&
+			parent=$(printf "parent %s\n." $commit) &&
+			parent=${parent%.} &&
+			stock -C far.git update-ref refs/heads/$date-$at $commit ||
+				return 1
+		done || return 1
+	done &&
+	stock -C far.git for-each-ref --contains 17179869190-1700000000 >expect &&
+	test_line_count 9 expect &&
+	git -C far.git commit-graph write --reachable &&
+	stock -C far.git for-each-ref --contains 17179869190-1700000000 >actual &&
+	test_cmp expect actual &&
+	test_must_fail git -C far.git commit-graph verify 2>err &&
+	! grep generation err
+'
+
 test_done

@@ -146,6 +146,23 @@ static void test_cap(void **state)
 	assert_true(records[1].corrected == 11);
 }
 
+/* A corrected date has no greater one. So the child gets the same. */
+static void test_last_date(void **state)
+{
+	struct commit_graph_record records[2] = {
+		{.date = UINT64_MAX},
+		{.date = 3, .first_parent = 0, .parent_nr = 1},
+	};
+	const uint32_t parents[] = {0};
+	const struct commit_graph_generations l = {
+		.records = records, .nr = 2, .parents = parents};
+
+	assert_int_equal(commit_graph_generations_compute(&l, NULL), 0);
+	assert_true(records[0].corrected == UINT64_MAX);
+	assert_true(records[1].corrected == UINT64_MAX);
+	assert_int_equal(records[1].generation, 2);
+}
+
 static void test_bad(void **state)
 {
 	struct commit_graph_record records[3] = {
@@ -178,6 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),
 		cmocka_unit_test(test_cap),
+		cmocka_unit_test(test_last_date),
 		cmocka_unit_test(test_bad),
 	};
 
