@@ -15,6 +15,13 @@
 struct midx_run {
 	const struct repack_midx_request *rq;
 	struct odb *odb;
+	/*
+	 * Owned: refs that are newer than rq->refs, but were read before `odb`
+	 * was opened; NULL: not used.
+	 */
+	struct refs *late;
+	/* borrowed: the refs that choose the commits that get bitmaps */
+	struct refs *refs;
 	struct strlist but;
 	char preferred[OID_MAX_HEX_LEN + 16]; /* "pack-<hex>"; or "" */
 };
@@ -194,7 +201,7 @@ static int write_once(struct midx_run *m, struct multi_pack_result *written,
 		.preferred = choose_preferred(m),
 		.progress = m->rq->newpack->make.progress,
 		.bitmap = bitmap ? m->rq->newpack : NULL,
-		.refs = m->rq->refs,
+		.refs = m->refs,
 	};
 
 	*written = (struct multi_pack_result){.warning = ERROR_INIT};
@@ -210,18 +217,29 @@ static int add_leaving(struct midx_run *m)
 }
 
 /*
+ * List the packs that the multi-pack-index leaves out. Returns 0 or ERR_NOMEM.
+ */
+static int list_left_out(struct midx_run *m, struct error *err)
+{
+	strlist_release(&m->but);
+	return add_leaving(m) < 0 || (!m->rq->must_contain_cruft &&
+				      leave_out_cruft(m) < 0)
+		       ? error_nomem(err)
+		       : 0;
+}
+
+/*
  * Write the multi-pack-index with a bitmap index. If the bitmap index needs
  * objects of cruft packs, write both indexes a second time, now covering the
- * cruft packs. Write no bitmap index if needed objects may be in alternates.
- * Also write none if making the bitmap index fails and no option asks for one.
- * Returns 0 or a negative error code.
+ * cruft packs. Returns 0 or a negative error code.
  */
-static int write_with_bitmap(struct midx_run *m,
-			     struct multi_pack_result *written,
-			     struct error *err)
+static int write_closed(struct midx_run *m, struct multi_pack_result *written,
+			struct error *err)
 {
-	int ret = write_once(m, written, true, err);
+	int ret = list_left_out(m, err);
 
+	if (!ret)
+		ret = write_once(m, written, true, err);
 	if (ret == ERR_MISSING && written->not_closed &&
 	    !m->rq->must_contain_cruft) {
 		strlist_release(&m->but);
@@ -229,6 +247,42 @@ static int write_with_bitmap(struct midx_run *m,
 			return error_nomem(err);
 		ret = write_once(m, written, true, err);
 	}
+	return ret;
+}
+
+/*
+ * Write both indexes, with the commits of m->late. This fails if m->late names
+ * a commit in a pack of a push, and the commit needs an object that a push has
+ * made loose after the repack listed the loose objects. Then use the refs of
+ * the request: the repack listed the loose objects after these. Returns 0 or a
+ * negative error code.
+ */
+static int write_late(struct midx_run *m, struct multi_pack_result *written,
+		      struct error *err)
+{
+	int ret;
+
+	m->refs = m->late ? m->late : m->rq->refs;
+	ret = write_closed(m, written, err);
+	if (ret >= 0 || ret == ERR_NOMEM || written->outdated || !m->late)
+		return ret;
+	m->refs = m->rq->refs;
+	if (err)
+		*err = (struct error)ERROR_INIT;
+	return write_closed(m, written, err);
+}
+
+/*
+ * Write the multi-pack-index with a bitmap index. Write no bitmap index if
+ * needed objects may be in alternates. Also write none if making the bitmap
+ * index fails and no option asks for one. Returns 0 or a negative error code.
+ */
+static int write_with_bitmap(struct midx_run *m,
+			     struct multi_pack_result *written,
+			     struct error *err)
+{
+	int ret = write_late(m, written, err);
+
 	if (ret == ERR_MISSING && written->not_closed && m->odb->dir_nr > 1) {
 		ret = write_once(m, written, false, err);
 		if (!m->rq->bitmap_is_default)
@@ -245,6 +299,43 @@ static int write_with_bitmap(struct midx_run *m,
 }
 
 /*
+ * Read the refs once more. Pushes may have changed refs while the repack made
+ * its packs, and the packs of these pushes are in the multi-pack-index. If the
+ * refs cannot be read now, m->late is NULL. Returns 0 or ERR_NOMEM.
+ */
+static int read_late(struct midx_run *m, struct error *err)
+{
+	int ret;
+
+	refs_close(m->late);
+	m->late = NULL;
+	if (!m->rq->bitmap)
+		return 0;
+	ret = refs_open(&m->late, m->rq->repo, NULL);
+	if (!ret && refs_leaves_out_broken(m->rq->refs))
+		refs_leave_out_broken(m->late);
+	if (!ret)
+		ret = refs_list_now(m->late, NULL);
+	if (ret < 0) {
+		refs_close(m->late);
+		m->late = NULL;
+	}
+	return ret == ERR_NOMEM ? error_nomem(err) : 0;
+}
+
+/*
+ * With alternates, the packs often lack objects that refs reach. Then no bitmap
+ * index can be made, whatever the refs are, so do not try it twice.
+ */
+static void drop_late(struct midx_run *m)
+{
+	if (m->odb->dir_nr == 1)
+		return;
+	refs_close(m->late);
+	m->late = NULL;
+}
+
+/*
  * Write a multi-pack-index of the packs that exist now. Returns 0 or a
  * negative error code.
  */
@@ -255,16 +346,18 @@ static int write_now(struct midx_run *m, struct multi_pack_result *written,
 	int ret;
 
 	odb_close(m->odb);
-	strlist_release(&m->but);
+	m->odb = NULL;
 	*written = (struct multi_pack_result){.warning = ERROR_INIT};
-	ret = odb_open_named(&m->odb, m->rq->repo, &warning, err);
+	ret = read_late(m, err);
+	if (!ret)
+		ret = odb_open_named(&m->odb, m->rq->repo, &warning, err);
 	if (ret < 0)
 		return ret;
-	if (add_leaving(m) < 0 ||
-	    (!m->rq->must_contain_cruft && leave_out_cruft(m) < 0))
-		return error_nomem(err);
-	return m->rq->bitmap ? write_with_bitmap(m, written, err)
-			     : write_once(m, written, false, err);
+	drop_late(m);
+	if (m->rq->bitmap)
+		return write_with_bitmap(m, written, err);
+	ret = list_left_out(m, err);
+	return ret < 0 ? ret : write_once(m, written, false, err);
 }
 
 static int write_all(struct midx_run *m, struct repack_result *result,
@@ -303,10 +396,15 @@ int repack_midx_write(struct repack_result *result,
 		      const struct repack_midx_request *request,
 		      struct error *err)
 {
-	struct midx_run m = {.rq = request, .but = STRLIST_INIT};
+	struct midx_run m = {
+		.rq = request,
+		.refs = request->refs,
+		.but = STRLIST_INIT,
+	};
 	int ret = write_all(&m, result, err);
 
 	odb_close(m.odb);
+	refs_close(m.late);
 	strlist_release(&m.but);
 	return ret;
 }

@@ -49,6 +49,10 @@ int promisor_pack_write(uint32_t *nr, struct strlist *made,
  */
 struct repack_midx_request {
 	const struct repo *repo;
+	/*
+	 * The refs that choose commits for the bitmap index, if the refs of now
+	 * cannot: the packs may lack objects of later pushes.
+	 */
 	struct refs *refs;
 	const struct newpack_options *newpack;
 	/*

@@ -519,6 +519,32 @@ test_expect_success 'repack --geometric: a bitmap index needs no later push' '
 	stock -C r.git fsck
 '
 
+for layers in "" =incremental
+do
+	test_expect_success "repack --geometric: a pack of a push gets a bitmap $layers" '
+		again &&
+		meanwhile "*/pack/tmp_pack_*" "$push" \
+			git -C r.git repack --geometric=2 -dqb --write-midx$layers &&
+		git -C r.git bitmap list --commits >commits &&
+		grep $(stock -C r.git rev-parse new) commits &&
+		git -C r.git bitmap verify
+	'
+done
+
+# The pushed pack needs a commit that was pushed just before, as loose objects.
+test_expect_success 'repack --geometric: no bitmap of a pushed pack without its history' '
+	again &&
+	meanwhile "*/pack/tmp_pack_*" "$(echo "$push" | sed s/repack.*//) :; tip=\$new &&
+		new=\$(\"\$STOCK_GIT\" commit-tree -m later -p \$tip \$tree </dev/null) &&
+		\"\$STOCK_GIT\" update-ref refs/heads/later \$new &&
+		echo \$new | \"\$STOCK_GIT\" pack-objects -q objects/pack/pack" \
+		git -C r.git repack --geometric=2 -dqmb &&
+	git -C r.git bitmap list --commits >commits &&
+	grep $(stock -C r.git rev-parse main) commits &&
+	! grep $(stock -C r.git rev-parse later) commits &&
+	git -C r.git bitmap verify && stock -C r.git fsck
+'
+
 test_expect_success 'repack --geometric: objects of removed packs get no older' '
 	pushed_old && git -C r.git repack -q --geometric=2 && is_old $large &&
 	git -C r.git repack -dq --geometric=2 &&
