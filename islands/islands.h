@@ -93,6 +93,17 @@ int island_sets_init(struct island_sets *sets, uint32_t island_nr);
 void island_sets_release(struct island_sets *sets);
 
 /*
+ * Makes a set of many islands: island_sets_begin() once, island_sets_put() for
+ * each island (< island_nr), and island_sets_end() once, which returns the
+ * index of the set. Only the whole set is stored. If islands are joined one by
+ * one with island_sets_add(), each step stores a set. island_sets_begin()
+ * returns 0 or ERR_NOMEM.
+ */
+int island_sets_begin(struct island_sets *sets);
+void island_sets_put(struct island_sets *sets, uint32_t island);
+uint32_t island_sets_end(struct island_sets *sets);
+
+/*
  * Sets *set to the index of the set that has only `island` (< island_nr).
  * Returns 0 or ERR_NOMEM.
  */

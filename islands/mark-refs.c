@@ -183,20 +183,15 @@ static int by_value(const void *a, const void *b)
 static int collect_set(uint32_t *set, struct marking *p,
 		       const struct island_ref *refs, size_t nr)
 {
-	int ret = 0;
+	struct island_sets *sets = &p->islands->sets;
 
 	*set = ISLAND_SET_EMPTY;
-	for (size_t i = 0; i < nr && !ret; i++) {
-		uint32_t single;
-
-		if (i && refs[i].island == refs[i - 1].island)
-			continue;
-		ret = island_sets_single(&single, &p->islands->sets,
-					 refs[i].island);
-		if (!ret)
-			ret = island_sets_add(set, &p->islands->sets, single);
-	}
-	return ret;
+	if (island_sets_begin(sets) < 0)
+		return ERR_NOMEM;
+	for (size_t i = 0; i < nr; i++)
+		island_sets_put(sets, refs[i].island);
+	*set = island_sets_end(sets);
+	return 0;
 }
 
 static int mark_value(struct marking *p, const struct island_ref *refs,

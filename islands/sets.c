@@ -119,16 +119,31 @@ static uint32_t intern(struct island_sets *sets)
 	return sets->table[slot];
 }
 
-int island_sets_single(uint32_t *set, struct island_sets *sets, uint32_t island)
+int island_sets_begin(struct island_sets *sets)
 {
-	uint64_t *words;
-
 	if (reserve(sets) < 0)
 		return ERR_NOMEM;
-	words = words_of(sets, sets->nr);
-	memset(words, 0, sets->word_nr * sizeof(*words));
-	words[island / 64] = UINT64_C(1) << (island % 64);
-	*set = intern(sets);
+	memset(words_of(sets, sets->nr), 0,
+	       sets->word_nr * sizeof(*sets->words));
+	return 0;
+}
+
+void island_sets_put(struct island_sets *sets, uint32_t island)
+{
+	words_of(sets, sets->nr)[island / 64] |= UINT64_C(1) << (island % 64);
+}
+
+uint32_t island_sets_end(struct island_sets *sets)
+{
+	return intern(sets);
+}
+
+int island_sets_single(uint32_t *set, struct island_sets *sets, uint32_t island)
+{
+	if (island_sets_begin(sets) < 0)
+		return ERR_NOMEM;
+	island_sets_put(sets, island);
+	*set = island_sets_end(sets);
 	return 0;
 }
 

@@ -266,6 +266,35 @@ static void what_references_reach(void **state)
 }
 
 /*
+ * Many forks have the same branch. Only one set of islands is stored: the set
+ * of all forks.
+ */
+static void one_set_for_one_value(void **state)
+{
+	uint64_t seed = random_seed();
+	struct islands islands = ISLANDS_INIT;
+	struct walkrepo w;
+	uint32_t tip;
+
+	walkrepo_init(&w, HASH_SHA1, &seed, 5, 5);
+	tip = w.h.r.commits[w.h.r.commit_nr - 1];
+	for (uint32_t fork = 0; fork < 100; fork++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "refs/forks/%u/heads/x", fork);
+		randrepo_ref(&w.h.r, name, tip);
+	}
+	mark_all(&islands, &w, NULL, 0);
+	assert_int_equal(islands.sets.nr, 2); /* with the empty set */
+	assert_int_equal(
+		island_sets_count(&islands.sets,
+				  islands_set(&islands, walkrepo_pos(&w, tip))),
+		100);
+	islands_release(&islands);
+	walkrepo_release(&w);
+}
+
+/*
  * Each head commit adds two islands: one with all objects that the head
  * reaches, and one with all objects that its tree reaches.
  */
@@ -425,6 +454,7 @@ int main(void)
 		cmocka_unit_test(others_among_tips),
 		cmocka_unit_test(which_bases),
 		cmocka_unit_test(what_references_reach),
+		cmocka_unit_test(one_set_for_one_value),
 		cmocka_unit_test(heads_and_their_trees),
 		cmocka_unit_test(the_layers_of_clones),
 	};
