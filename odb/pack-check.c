@@ -260,6 +260,28 @@ int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 }
 
 /*
+ * Returns 1 if the repository has an object, 0 if not, or a negative error
+ * code. known->has knows the packs of some time ago. A repack may have moved a
+ * loose object into a newer pack since then, so known->base, which also opens
+ * newer packs, is asked last.
+ */
+static int is_stored(const struct pack_indexer_hooks *known,
+		     const struct oid *oid, struct error *err)
+{
+	int ret = known->has ? known->has(known->ctx, 0, oid, err) : 0;
+	enum object_type type;
+	void *data;
+	size_t len;
+
+	if (ret || !known->base)
+		return ret;
+	ret = known->base(known->ctx, oid, &type, &data, &len, err);
+	if (ret > 0)
+		free(data);
+	return ret;
+}
+
+/*
  * Checks that a linked object exists and has the required type. If the pack
  * does not have the object, sets *is_self_contained to false. Returns 0,
  * ERR_MISSING, ERR_CORRUPT if the type differs, or another negative error
@@ -289,7 +311,7 @@ static int check_named(const struct pack_check *check,
 	 */
 	if (oid_equal(&named->oid, oid_empty_tree(check->o.algo)))
 		return 0;
-	ret = known->has ? known->has(known->ctx, 0, &named->oid, err) : 0;
+	ret = is_stored(known, &named->oid, err);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	return error_set(err, ERR_MISSING, "did not receive expected object %s",

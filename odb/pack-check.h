@@ -69,7 +69,8 @@ int pack_check_blobs(struct pack_check *check, struct pack_indexer *ix,
 
 /*
  * Checks that all linked objects exist. The callback known->has looks up
- * objects in the repository; NULL: only the pack is searched.
+ * objects in the repository; NULL: only the pack is searched. If known->has
+ * does not find an object, known->base is asked, if it is not NULL.
  * *is_self_contained is set to whether the pack has all linked objects. Returns
  * 0, ERR_MISSING ("did not receive expected object <id>"), ERR_CORRUPT if an
  * object has another type than a link to it requires, or another error code.

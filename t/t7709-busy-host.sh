@@ -444,6 +444,21 @@ test_expect_success 'packs go whenever they are listed: this is an error' '
 	stock -C r.git fsck --full
 '
 
+# The objects that the new commit names are loose when the command begins.
+for command in "index-pack --strict --stdin" "unpack-objects -q --strict"
+do
+	test_expect_success "$command: loose objects are packed" '
+		rm -rf from.git && cp -R base.git from.git &&
+		new=$(stock -C from.git commit-tree -m linked -p main main^{tree} \
+			</dev/null) &&
+		echo $new | stock -C from.git pack-objects -q --stdout >new.pack &&
+		again && unpacked &&
+		meanwhile "*/objects/[0-9a-f][0-9a-f]" "$repack" \
+			git -C r.git $command <new.pack &&
+		stock -C r.git cat-file commit $new
+	'
+done
+
 # In old.git, the branch "old" was deleted, and its commit has expired. The only pack
 # has the commit. The file "old" has the id of the commit.
 test_expect_success 'a repository with an expired commit' '
