@@ -217,7 +217,8 @@ int pack_indexer_open(struct pack_indexer *ix, const char *path,
  * or another error code. The pack is corrupt if a delta does not fit its base,
  * or if an object collides with an existing one. The pack is also corrupt if
  * deltas remain without a base ("pack has 2 unresolved deltas"); a cycle of
- * deltas has the same effect.
+ * deltas has the same effect. If the indexer has resolved a cycle with other
+ * copies of its objects, the pack is corrupt, too ("delta chain is a cycle").
  */
 int pack_indexer_resolve(struct pack_indexer *ix, struct error *err);
 
