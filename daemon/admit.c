@@ -456,6 +456,22 @@ bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 	return why != ADMISSION_NO_REFUSAL;
 }
 
+void daemon_admit_end(struct admission_pass *pass,
+		      const struct daemon_options *options,
+		      const struct daemon_conn *conn, struct sys_child *child,
+		      int fd)
+{
+	int grace_ms = (int)options->timeout * 1000;
+
+	if (!pass->a || (fd >= 0 && sys_spawn_await(child, fd, -1)) ||
+	    sys_spawn_await(child, -1, grace_ms))
+		return;
+	daemon_log(options, conn,
+		   "the client of a push is lost, but a hook still runs: "
+		   "another push may begin");
+	admission_leave(pass);
+}
+
 int daemon_admit_push(struct admission_pass *pass,
 		      const struct daemon_shared *shared, const char *principal,
 		      const struct repo *repo, struct error *err)

@@ -10,6 +10,7 @@
 #include "daemon/conn.h"
 #include "packing/send.h"
 #include "repo/repo.h"
+#include "sys/spawn.h"
 
 /* The message for a client that should try again later. */
 #define DAEMON_BUSY_TEXT "the server is busy, try again later"
@@ -158,5 +159,21 @@ bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 int daemon_admit_push(struct admission_pass *pass,
 		      const struct daemon_shared *shared, const char *principal,
 		      const struct repo *repo, struct error *err);
+
+/*
+ * Waits for the end of the child process of a push, and gives the place of the
+ * push back if its client is lost: a hook that never ends must not keep other
+ * pushes waiting for ever. The child keeps the place for options->timeout
+ * seconds after the loss, because it may still work for the push.
+ *
+ * `fd`: a descriptor to which the child writes, so that its loss shows the loss
+ * of the client; -1: the client is lost already. Returns at once if the push
+ * has no place. The caller calls sys_spawn_wait() and admission_leave() in any
+ * case.
+ */
+void daemon_admit_end(struct admission_pass *pass,
+		      const struct daemon_options *options,
+		      const struct daemon_conn *conn, struct sys_child *child,
+		      int fd);
 
 #endif

@@ -287,7 +287,8 @@ static int relay(const struct sys_child *child, struct http_reply *reply,
 	return ret < 0 ? ret : (int)n;
 }
 
-int daemon_run_child(struct daemon_request *request, bool *is_kept,
+int daemon_run_child(struct daemon_request *request,
+		     struct admission_pass *pass, bool *is_kept,
 		     struct error *err)
 {
 	struct buf head = BUF_INIT;
@@ -304,6 +305,9 @@ int daemon_run_child(struct daemon_request *request, bool *is_kept,
 		ret = feed(&child, request, &head, err);
 		if (!ret)
 			ret = relay(&child, &reply, &head, err);
+		if (ret < 0)
+			daemon_admit_end(pass, request->options, request->conn,
+					 &child, -1);
 		status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
 		request->child_status = status;
 		request->child_cpu_us = child.cpu_us;

@@ -282,10 +282,12 @@ bool daemon_needs_child(const struct daemon_request *request);
 
 /*
  * Answers by `git http-backend` in a child process. Sets *is_kept to whether
- * the client may send a further request on the connection. Returns 0 or a
- * negative error code.
+ * the client may send a further request on the connection. *pass has the place
+ * of a push, which is given back early in the case of daemon_admit_end().
+ * Returns 0 or a negative error code.
  */
-int daemon_run_child(struct daemon_request *request, bool *is_kept,
+int daemon_run_child(struct daemon_request *request,
+		     struct admission_pass *pass, bool *is_kept,
 		     struct error *err);
 
 /* ---- git.c */

@@ -548,7 +548,7 @@ static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 		refuse(q, "503 Service Unavailable");
 		return ret;
 	}
-	ret = daemon_run_child(q, is_kept, err);
+	ret = daemon_run_child(q, &pass, is_kept, err);
 	admission_leave(&pass);
 	done = (struct status_child_request){
 		.path = path,

@@ -21,10 +21,12 @@
 
 /*
  * Starts the service with the client's descriptors, and waits. `variables` are
- * "<name>=<value>". Returns the exit code or a negative error code.
+ * "<name>=<value>". *pass has the place of a push, see daemon_admit_end().
+ * Returns the exit code or a negative error code.
  */
-static int spawn(const struct daemon_talk *t, const char *dir,
-		 const char *const *variables, size_t nr, struct error *err)
+static int spawn(const struct daemon_talk *t, struct admission_pass *pass,
+		 const char *dir, const char *const *variables, size_t nr,
+		 struct error *err)
 {
 	char timeout[32];
 	const char *argv[6] = {"git", service_name(t->service)};
@@ -49,7 +51,11 @@ static int spawn(const struct daemon_talk *t, const char *dir,
 	ret = sys_spawn_with(&child, (char *const *)argv, env, fds,
 			     SYS_SPAWN_OPEN_SIGNALS, err);
 	free(env);
-	return ret < 0 ? ret : sys_spawn_wait(&child, err);
+	if (ret < 0)
+		return ret;
+	daemon_admit_end(pass, t->answer.options, t->answer.conn, &child,
+			 fds[1]);
+	return sys_spawn_wait(&child, err);
 }
 
 /* Variables of the environment, "<name>=<value>" each. */
@@ -108,8 +114,8 @@ static int make_variables(struct variables *v, const struct daemon_talk *t)
 	return ret;
 }
 
-static int run_child(const struct daemon_talk *t, const struct repo *repo,
-		     struct error *err)
+static int run_child(const struct daemon_talk *t, struct admission_pass *pass,
+		     const struct repo *repo, struct error *err)
 {
 	struct variables v = {.nr = 0};
 	const char *lines[ARRAY_NR(v.lines)];
@@ -121,7 +127,7 @@ static int run_child(const struct daemon_talk *t, const struct repo *repo,
 	for (size_t i = 0; i < v.nr; i++)
 		lines[i] = v.lines[i].data;
 	ret = ret < 0 ? error_nomem(err)
-		      : spawn(t, repo->git_dir, lines, v.nr, err);
+		      : spawn(t, pass, repo->git_dir, lines, v.nr, err);
 	for (size_t i = 0; i < ARRAY_NR(v.lines); i++)
 		buf_release(&v.lines[i]);
 	return ret;
@@ -167,7 +173,7 @@ static int run_admitted(struct daemon_talk *t, const struct repo *repo,
 	    daemon_admit_push(&pass, t->answer.conn->shared,
 			      daemon_talk_principal(t), repo, err) < 0)
 		return refuse_busy(t);
-	ret = run_child(t, repo, err);
+	ret = run_child(t, &pass, repo, err);
 	admission_leave(&pass);
 	return ret;
 }

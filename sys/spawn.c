@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -432,17 +433,41 @@ static uint64_t us_of(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
 }
 
-int sys_spawn_wait(struct sys_child *child, struct error *err)
+static void close_pipes(struct sys_child *child)
 {
-	struct rusage usage = {0};
-	int status;
-
 	sys_spawn_close_in(child);
 	if (child->out >= 0)
 		close(child->out);
 	if (child->err >= 0)
 		close(child->err);
 	child->out = child->err = -1;
+}
+
+bool sys_spawn_await(struct sys_child *child, int fd, int ms)
+{
+	/* poll() always reports the loss of a peer: POLLERR or POLLHUP. */
+	struct pollfd fds[2] = {
+		{(int)syscall(SYS_pidfd_open, child->pid, 0), POLLIN, 0},
+		{fd, 0, 0},
+	};
+	int nr;
+
+	close_pipes(child);
+	if (fds[0].fd < 0)
+		return true;
+	do
+		nr = poll(fds, 2, ms);
+	while (nr < 0 && errno == EINTR);
+	close(fds[0].fd);
+	return nr < 0 || fds[0].revents;
+}
+
+int sys_spawn_wait(struct sys_child *child, struct error *err)
+{
+	struct rusage usage = {0};
+	int status;
+
+	close_pipes(child);
 	while (wait4(child->pid, &status, 0, &usage) < 0)
 		if (errno != EINTR)
 			return error_set_errno(err, "cannot wait for a child");

@@ -7,6 +7,7 @@
 #ifndef SYS_SPAWN_H
 #define SYS_SPAWN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -182,6 +183,16 @@ int sys_spawn_put(struct sys_child *child, const void *bytes, size_t len,
  * the end of its input.
  */
 void sys_spawn_close_in(struct sys_child *child);
+
+/*
+ * Closes those of child->in, child->out and child->err that are still open, and
+ * waits for the end of the child, `ms` milliseconds at most (-1: no limit).
+ * Also stops waiting when nobody can read any more what is written to the
+ * descriptor `fd` (-1: none). Returns false if the child still runs. Returns
+ * true if the child has ended, or if this process cannot wait with a limit. The
+ * caller calls sys_spawn_wait() in any case.
+ */
+bool sys_spawn_await(struct sys_child *child, int fd, int ms);
 
 /*
  * Closes those of child->in, child->out and child->err that are still open, and

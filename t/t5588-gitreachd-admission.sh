@@ -329,6 +329,35 @@ test_expect_success 'pushes to a repository wait for each other' '
 	stop
 '
 
+# lose_push <url>: a client pushes, and is killed while the pre-receive hook runs
+lose_push () {
+	rm -f held go &&
+	{
+		setsid env PATH="$STOCK_PATH" "$STOCK_GIT" -C work push -q \
+			$1/r.git HEAD:refs/heads/lost 2>lost.err &
+	} &&
+	wait_until test -e held && kill -s KILL -- -$!
+}
+
+# push_beside <url>: a push whose pre-receive hook begins while that of another push
+# still runs
+push_beside () {
+	rm -f held &&
+	{ stock -C work push -q $1/r.git HEAD:refs/heads/beside-$2 & } &&
+	wait_until test -e held && touch go && wait $!
+}
+
+test_expect_success 'a hook that never ends does not keep the place of a lost client' '
+	stock -C srv/r.git config receive.keepAlive 1 &&
+	stock -C srv/r.git config daemon.receivePack true &&
+	start --max-pushes=1 --timeout=2 &&
+	lose_push $url && push_beside $url http &&
+	lose_push $git && push_beside $git git &&
+	grep "the client of a push is lost" log >lost &&
+	test_line_count 2 lost &&
+	stop
+'
+
 # nices: how many threads of the server's processes have which nice value
 nices () {
 	for pid in $(cat /proc/$server/task/$server/children)

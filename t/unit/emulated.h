@@ -25,6 +25,16 @@ static inline bool has_robust_locks(void)
 	return !syscall(SYS_get_robust_list, 0, &head, &len);
 }
 
+/* Returns whether a descriptor can stand for a process (pidfd_open(2)). */
+static inline bool has_process_fds(void)
+{
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 /*
  * Returns whether posix_spawn() fails if the program does not exist. For this,
  * the child must write the error to the memory of its parent. Without this

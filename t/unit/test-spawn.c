@@ -455,11 +455,50 @@ static void puts_while_the_child_writes(void **state)
 	free(bytes);
 }
 
+/* The end of a child, a time limit and the loss of a reader each end the wait.
+ */
+static void awaits_the_first_of_three(void **state)
+{
+	struct sys_child child;
+	char *argv[4];
+	int fds[2];
+
+	(void)state;
+	if (!has_process_fds())
+		skip();
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	sh("exit 3", argv);
+	assert_int_equal(sys_spawn(&child, argv, NULL, 0, NULL), 0);
+	assert_true(sys_spawn_await(&child, fds[1], -1));
+	assert_int_equal(sys_spawn_wait(&child, NULL), 3);
+
+	sh("read line; exit 4", argv);
+	assert_int_equal(sys_spawn_with(&child, argv, NULL,
+					(const int[]){fds[0], -1, -1}, 0, NULL),
+			 0);
+	assert_false(sys_spawn_await(&child, -1, 1));
+	assert_false(sys_spawn_await(&child, fds[1], 1));
+	assert_int_equal(write(fds[1], "\n", 1), 1);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 4);
+
+	sh("sleep 100", argv);
+	assert_int_equal(
+		sys_spawn(&child, argv, NULL, SYS_SPAWN_PIPE_OUT, NULL), 0);
+	close(fds[0]);
+	assert_false(sys_spawn_await(&child, fds[1], -1));
+	assert_int_equal(child.out, -1);
+	kill(child.pid, SIGKILL);
+	assert_true(sys_spawn_await(&child, -1, -1));
+	assert_int_equal(sys_spawn_wait(&child, NULL), 128 + SIGKILL);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_given_descriptors),
 		cmocka_unit_test(exit_codes),
+		cmocka_unit_test(awaits_the_first_of_three),
 		cmocka_unit_test(signals_are_told_from_exit_codes),
 		cmocka_unit_test(runs_in_a_directory),
 		cmocka_unit_test(talks_through_pipes),
