@@ -108,10 +108,21 @@ static void tell(void *ctx, const char *text, size_t len)
 	fwrite(text, 1, len, stderr);
 }
 
+static void note_failure(void *ctx, const struct summary *s,
+			 const struct error *error)
+{
+	bool *has_failed = ctx;
+
+	(void)s;
+	if (error && (error->code == ERR_IO || error->code == ERR_NOMEM))
+		*has_failed = true;
+}
+
 static int serve(struct builtin_env *env, const struct serving_names *names)
 {
 	char address[SYS_ADDRESS_MAX];
-	const struct summary_about about = serving_about(address);
+	struct summary_about about = serving_about(address);
+	bool has_failed = false;
 	struct fdio fdio = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
 	struct serve_io io = fdio_io(&fdio);
 	struct place place = {.env = env};
@@ -142,10 +153,18 @@ static int serve(struct builtin_env *env, const struct serving_names *names)
 		.about = &about,
 	};
 	struct error err = ERROR_INIT;
-	int ret = http_serve(&options, &io, NULL, &err);
+	int ret;
 
+	if (getenv(HTTP_TELL_FAILURE)) {
+		unsetenv(HTTP_TELL_FAILURE);
+		about.done = note_failure;
+		about.ctx = &has_failed;
+	}
+	ret = http_serve(&options, &io, NULL, &err);
 	serving_copy_close(&place.copy);
-	return ret < 0 ? builtin_fail(&err) : 0;
+	if (ret < 0)
+		return builtin_fail(&err);
+	return has_failed ? HTTP_EXIT_FAILED : 0;
 }
 
 int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)

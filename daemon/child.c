@@ -133,6 +133,7 @@ static void fill(struct variables *v, const struct daemon_request *q)
 	set(v, "REMOTE_ADDR", q->client);
 	set(v, "REMOTE_USER", o->remote_user);
 	set(v, "HTTP_TRACEPARENT", q->answer.about.traceparent);
+	set(v, HTTP_TELL_FAILURE, "1");
 	if (stored_copies_were_asked(q->conn->copies, &q->place.use))
 		set(v, STORED_COPY_ASKED, q->place.path);
 	if (o->export_all)
@@ -311,7 +312,7 @@ int daemon_run_child(struct daemon_request *request,
 		status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
 		request->child_status = status;
 		request->child_cpu_us = child.cpu_us;
-		if (!ret && status)
+		if (!ret && status && status != HTTP_EXIT_FAILED)
 			ret = error_set(err, ERR_IO,
 					"http-backend failed with status %d",
 					status);

@@ -558,7 +558,8 @@ static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 		.command = !is_push  ? "other"
 			   : is_info ? "advertise"
 				     : "push",
-		.has_failed = ret < 0,
+		.code = !ret && q->child_status == HTTP_EXIT_FAILED ? ERR_IO
+								    : ret,
 		.total_us = (sys_clock_ns() - begin_ns) / 1000,
 		.cpu_us = q->child_cpu_us,
 	};

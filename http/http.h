@@ -120,6 +120,16 @@ struct http_options {
 };
 
 /*
+ * If this environment variable is set, http-backend exits with HTTP_EXIT_FAILED
+ * after a push that failed because of the server, for example because the disk
+ * was full. Without the variable, http-backend exits with 0, as that of stock
+ * Git does, because the client has got a complete answer: the report of the
+ * push.
+ */
+#define HTTP_TELL_FAILURE "GITREACH_TELL_FAILURE"
+#define HTTP_EXIT_FAILED 3
+
+/*
  * Handle one HTTP request. Returns 0 if an answer was sent. The answer may be
  * an error status; the log then has the reason. Returns a negative error code
  * if an error occurred after the headers were sent.

@@ -98,6 +98,8 @@ static void finish(struct push *p, const struct error *error)
 	}
 	if (!error && p->has_failed)
 		error = &p->failure;
+	if (!error && r->peer.failure.code)
+		error = &r->peer.failure;
 	summary_end(&r->summary, error);
 }
 

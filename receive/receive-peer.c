@@ -137,6 +137,8 @@ void receive_peer_tell_failure(struct receive_peer *peer, int code,
 {
 	struct buf text = BUF_INIT;
 
+	if (code == ERR_IO && !peer->failure.code)
+		error_set(&peer->failure, code, "%s", msg);
 	if (buf_printf(&text, "error: %s\n", msg) < 0)
 		goto out;
 	if (code == ERR_IO && peer->band.mode != SIDEBAND_NONE && peer->tell)

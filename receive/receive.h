@@ -168,6 +168,11 @@ struct receive_peer {
 	bool is_settling;
 	/* Why the client cannot be reached; code 0: no write has failed. */
 	struct error gone;
+	/*
+	 * The first failure of the server (ERR_IO) that
+	 * receive_peer_tell_failure() has reported; code 0: none.
+	 */
+	struct error failure;
 };
 
 /*

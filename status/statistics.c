@@ -571,11 +571,15 @@ size_t statistics_slow(const struct statistics *st,
 
 /* ---- a request */
 
-static unsigned result_of(const struct error *error)
+/*
+ * Returns the index in results[] of the result with an error code; 0 is
+ * success.
+ */
+static unsigned result_of(int code)
 {
-	if (!error)
+	if (!code)
 		return 0;
-	return error->code == ERR_PEER ? 1 : 2;
+	return code == ERR_PEER ? 1 : 2;
 }
 
 static void observe_phases(struct metrics *m, const struct summary *s)
@@ -640,7 +644,7 @@ static void count(struct metrics *m, const struct summary *s,
 		value_of(&command, s->command, command.nr - 1),
 		version < 3 ? (unsigned)version : 3,
 		value_of(&strategy, summary_text(s, SUMMARY_STRATEGY), 0),
-		result_of(error),
+		result_of(error ? error->code : 0),
 	};
 	unsigned why;
 
@@ -710,7 +714,7 @@ void statistics_add_child(struct statistics *st,
 		value_of(&command, request->command, command.nr - 1),
 		3,
 		0,
-		request->has_failed ? 2 : 0,
+		result_of(request->code),
 	};
 	struct status_slow slow = {
 		.end = sys_clock_seconds(),
@@ -730,7 +734,7 @@ void statistics_add_child(struct statistics *st,
 	copy_text(slow.client, sizeof(slow.client), request->client);
 	copy_text(slow.user, sizeof(slow.user), request->user);
 	copy_text(slow.command, sizeof(slow.command), request->command);
-	if (request->has_failed)
+	if (request->code)
 		copy_text(slow.error, sizeof(slow.error), "failed");
 	put_slow(st->shared, &slow);
 }

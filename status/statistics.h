@@ -50,7 +50,8 @@ struct status_child_request {
 	const char *user; /* NULL: none */
 	/* values of the labels "service" and "command"; static strings */
 	const char *service, *command;
-	bool has_failed;
+	/* 0: the request succeeded; otherwise a negative error code */
+	int code;
 	uint64_t total_us, cpu_us;
 };
 

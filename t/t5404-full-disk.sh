@@ -128,6 +128,45 @@ test_expect_success 'full disk: a push with --stateless-rpc' '
 	small_disk_each 0 4 400 request_is_clean
 '
 
+# start_small: start gitreachd for a disk without free space. Sets $server and $url.
+start_small () {
+	"$GITREACH_BUILD/bin/gitreachd" --base-path=disk --export-all \
+		--listen=http://127.0.0.1:0 --admin=http://127.0.0.1:0 2>log &
+	server=$!
+	wait_until grep "started: " log &&
+	url=$(sed -n "s/.* listens on //p" log | head -n 1) &&
+	small_used=$(df -Pk disk | awk 'NR == 2 { print $3 }') &&
+	mount -o "remount,size=${small_used}k" disk
+}
+
+# has_counted <result>: whether the server has counted one push with this result
+has_counted () {
+	curl -s "$(sed -n "s/.* listens on \(.*\) (status)$/\1/p" log)/metrics" |
+	grep "^gitreach_requests_total.*\"push\".*result=\"$1\"} 1$"
+}
+
+# The client gets a complete report over HTTP, so http-backend has succeeded. In the
+# second round, the repository has the objects already, and the ref cannot be stored.
+test_expect_success 'full disk: gitreachd counts a push that has failed' '
+	stock config -f files.git/config http.receivePack true &&
+	for ref in "" refs/heads/other
+	do
+		small_from=files.git && small_disk 400 &&
+		if test -n "$ref"
+		then
+			stock -C client.git push -q "$PWD/disk/r.git" main:$ref
+		fi &&
+		start_small &&
+		test_must_fail stock -C client.git push -q $url/r.git \
+			main:refs/heads/http &&
+		wait_until has_counted error &&
+		roomy_disk &&
+		stock -C client.git push -q $url/r.git main:refs/heads/http &&
+		wait_until has_counted ok &&
+		kill $server && wait $server || return 1
+	done
+'
+
 test_expect_success 'set up: a repository of three packs and loose objects' '
 	git init -q --bare packs.git &&
 	for commit in main~6 main~3 main~1 main

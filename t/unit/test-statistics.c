@@ -53,6 +53,7 @@ static void test_counters(void **state)
 						  .command = "push",
 						  .total_us = 2000,
 						  .cpu_us = 1500};
+	struct status_child_request failed = push;
 	const struct status_now now = {.connections = 4, .workers = 2};
 	struct error err = ERROR_INIT;
 	struct buf text = BUF_INIT;
@@ -64,6 +65,11 @@ static void test_counters(void **state)
 	error_set(&err, ERR_CORRUPT, "bad pack");
 	add_fetch(st, "/srv/a.git", 3000, 0, &err);
 	statistics_add_child(st, &push, SLOW_US);
+	failed.code = ERR_PEER;
+	failed.cpu_us = 0;
+	statistics_add_child(st, &failed, SLOW_US);
+	failed.code = ERR_IO;
+	statistics_add_child(st, &failed, SLOW_US);
 	statistics_add_crash(st);
 	assert_int_equal(statistics_print(&text, st, &now, METRICS_OPENMETRICS),
 			 0);
@@ -75,6 +81,8 @@ static void test_counters(void **state)
 	HAS("gitreach_requests_total{service=\"receive-pack\","
 	    "command=\"push\",protocol=\"none\",strategy=\"none\","
 	    "result=\"ok\"} 1\n");
+	HAS("protocol=\"none\",strategy=\"none\",result=\"client\"} 1\n");
+	HAS("protocol=\"none\",strategy=\"none\",result=\"error\"} 1\n");
 	HAS("gitreach_cpu_seconds_total{service=\"upload-pack\"} 0.004500\n");
 	HAS("gitreach_cpu_seconds_total{service=\"receive-pack\"} 0.001500\n");
 	HAS("gitreach_sent_bytes_total{source=\"span\"} 2700\n");
