@@ -24,7 +24,10 @@ struct access_helper {
 	const char *command; /* borrowed */
 	unsigned limit_ms;
 	pthread_mutex_t lock;
-	/* under `lock` */
+	pthread_cond_t given; /* `is_taken` has become false */
+	/* under `lock`: whether a thread uses the helper */
+	bool is_taken;
+	/* used only by the thread that has set `is_taken` */
 	struct sys_child child;
 	bool is_running;
 	/* time of the last start of the helper; 0: never */
@@ -309,25 +312,38 @@ static int talk(struct access_answer *out, struct access_helper *h,
 }
 
 /*
- * Locks the helper for this thread. If another thread has the lock, waits for
- * it, but gives up after about the time that one answer may take (limit_ms).
- * Returns 0 or ERR_PEER.
+ * Takes the helper for this thread. If another thread uses the helper, waits
+ * for it, but gives up after the time that one answer may take (limit_ms). A
+ * change of the time of day does not change the wait. Returns 0 or ERR_PEER.
  */
-static int lock(struct access_helper *h, struct error *err)
+static int take(struct access_helper *h, struct error *err)
 {
-	/*
-	 * The clock has only whole seconds. Without the "+ 1", the wait could
-	 * be up to a second shorter than limit_ms.
-	 */
+	uint64_t end_ns = sys_clock_ns() + h->limit_ms * MS_NS;
 	const struct timespec end = {
-		.tv_sec = (time_t)sys_clock_seconds() + h->limit_ms / 1000 + 1,
+		.tv_sec = (time_t)(end_ns / SECOND_NS),
+		.tv_nsec = (long)(end_ns % SECOND_NS),
 	};
+	int code = 0;
 
-	return pthread_mutex_timedlock(&h->lock, &end)
-		       ? error_set(err, ERR_PEER,
-				   "the access helper is busy with other "
-				   "requests")
-		       : 0;
+	pthread_mutex_lock(&h->lock);
+	while (h->is_taken && !code)
+		code = pthread_cond_timedwait(&h->given, &h->lock, &end);
+	if (!h->is_taken)
+		code = 0;
+	h->is_taken = true;
+	pthread_mutex_unlock(&h->lock);
+	return code ? error_set(err, ERR_PEER,
+				"the access helper is busy with other "
+				"requests")
+		    : 0;
+}
+
+static void give(struct access_helper *h)
+{
+	pthread_mutex_lock(&h->lock);
+	h->is_taken = false;
+	pthread_mutex_unlock(&h->lock);
+	pthread_cond_signal(&h->given);
 }
 
 int access_ask(struct access_answer *out, struct access_helper *helper,
@@ -340,10 +356,10 @@ int access_ask(struct access_answer *out, struct access_helper *helper,
 	if (ret < 0)
 		ret = error_nomem(err);
 	if (!ret)
-		ret = lock(helper, err);
+		ret = take(helper, err);
 	if (!ret) {
 		ret = talk(out, helper, &line, err);
-		pthread_mutex_unlock(&helper->lock);
+		give(helper);
 	}
 	buf_release(&line);
 	return ret;
@@ -352,12 +368,17 @@ int access_ask(struct access_answer *out, struct access_helper *helper,
 struct access_helper *access_helper_new(const char *command, unsigned limit_ms)
 {
 	struct access_helper *h = mem_calloc(1, sizeof(*h));
+	pthread_condattr_t monotonic;
 
 	if (!h)
 		return NULL;
 	h->command = command;
 	h->limit_ms = limit_ms;
 	pthread_mutex_init(&h->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&h->given, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 	return h;
 }
 
@@ -372,6 +393,7 @@ void access_helper_free(struct access_helper *helper)
 	if (helper->is_running)
 		ask_to_end(helper);
 	stop(helper);
+	pthread_cond_destroy(&helper->given);
 	pthread_mutex_destroy(&helper->lock);
 	free(helper);
 }

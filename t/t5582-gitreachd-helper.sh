@@ -271,6 +271,28 @@ test_expect_success 'a helper that dies, is silent or talks nonsense' '
 	stop_daemon
 '
 
+# The clock of the server is an hour behind that of the kernel.
+test_expect_success 'a wrong time of day does not end the wait for the helper' '
+	echo -3600 >shift &&
+	LD_PRELOAD="$GITREACH_BUILD/t/helper/preload-clock.so" &&
+	CLOCK_SHIFT=$PWD/shift ASAN_OPTIONS=verify_asan_link_order=0 &&
+	export LD_PRELOAD CLOCK_SHIFT ASAN_OPTIONS &&
+	start_helped --access-helper="
+		while read -r line; do sleep 1; echo allow; done" &&
+	unset LD_PRELOAD CLOCK_SHIFT ASAN_OPTIONS &&
+	clients= &&
+	for i in 1 2 3
+	do
+		status slow >behind.$i &
+		clients="$clients $!"
+	done &&
+	wait $clients &&
+	sort -u behind.? >actual &&
+	echo 200 >expect &&
+	test_cmp expect actual &&
+	stop_daemon
+'
+
 # The helper writes its process id, ignores SIGTERM, and goes on when its input ends.
 test_expect_success 'the server ends soon, even if the helper ignores SIGTERM' '
 	cat >stubborn <<-\EOF &&
