@@ -129,7 +129,7 @@ struct move {
 	int rank;
 	struct error *err;
 	/*
-	 * result of sys_dirlock_take(). ERR_DENIED: another process may be
+	 * result of sys_dirlock_take(). Negative: another process may be
 	 * removing stored packs, so the move must not rely on a stored file.
 	 */
 	int lock;
@@ -237,7 +237,7 @@ static int use_stored(const struct move *m, const char *from, const char *to)
 
 	if (!sys_exists(to))
 		return 0;
-	if (m->lock == ERR_DENIED)
+	if (m->lock < 0)
 		return error_set(m->err, ERR_DENIED,
 				 "'%s' may be removed by a repack", to);
 	if (dot && strcmp(dot, ".keep") != 0)

@@ -16,12 +16,23 @@
 /* number of such times for which sys_dirlock_yield() leaves the lock free */
 #define YIELD_STEPS 2
 
+/*
+ * Returns whether the last system call failed only because the process or the
+ * system has too many open files, or no memory.
+ */
+static bool is_exhausted(void)
+{
+	return errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+}
+
 int sys_dirlock_take(const char *path, int64_t timeout_ms, struct error *err)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return SYS_DIRLOCK_NONE;
+		return is_exhausted()
+			       ? error_set_errno(err, "cannot open '%s'", path)
+			       : SYS_DIRLOCK_NONE;
 	for (int64_t waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0;) {
 		if (errno == EINTR)
 			continue;
@@ -50,7 +61,7 @@ int sys_dirlock_take_for_pack(const char *path, int64_t timeout_ms,
 		       : error_nomem(&own);
 
 	free(dir);
-	if (lock == ERR_DENIED && !sys_exists(path))
+	if ((lock == ERR_DENIED || lock == ERR_IO) && !sys_exists(path))
 		lock = SYS_DIRLOCK_NONE;
 	if (lock < 0 && err)
 		*err = own;

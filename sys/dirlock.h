@@ -30,7 +30,8 @@
  * Returns a value for sys_dirlock_drop(). This value is SYS_DIRLOCK_NONE if the
  * file system has no such locks (some NFS mounts) or the directory cannot be
  * opened; the caller then works without the lock. Returns ERR_DENIED if another
- * descriptor still has the lock.
+ * descriptor still has the lock. Returns ERR_IO if the directory cannot be
+ * opened now, because there are too many open files or no memory is left.
  */
 int sys_dirlock_take(const char *path, int64_t timeout_ms, struct error *err);
 
@@ -41,9 +42,9 @@ int sys_dirlock_take(const char *path, int64_t timeout_ms, struct error *err);
  * waits for `timeout_ms` milliseconds until the other process has removed its
  * packs.
  *
- * Returns like sys_dirlock_take(), with one difference: if another descriptor
- * still has the lock, but there is no file `path`, returns SYS_DIRLOCK_NONE,
- * because no process is removing this pack. Can also return ERR_NOMEM.
+ * Returns like sys_dirlock_take(), with one difference: if the lock could not
+ * be taken, but there is no file `path`, returns SYS_DIRLOCK_NONE, because no
+ * process is removing this pack. Can also return ERR_NOMEM.
  */
 int sys_dirlock_take_for_pack(const char *path, int64_t timeout_ms,
 			      struct error *err);
@@ -53,7 +54,7 @@ int sys_dirlock_take_for_pack(const char *path, int64_t timeout_ms,
  * for a moment, so that a waiting process can take it. Then takes the lock
  * again as sys_dirlock_take() does. `lock` is the value for sys_dirlock_drop(),
  * and is invalid afterwards. If it is SYS_DIRLOCK_NONE, works like
- * sys_dirlock_take(). Returns like sys_dirlock_take(): on ERR_DENIED, this
+ * sys_dirlock_take(). Returns like sys_dirlock_take(): after an error, this
  * process has no lock.
  */
 int sys_dirlock_yield(int lock, const char *path, int64_t timeout_ms,

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "sys/dirlock.h"
 #include "t/unit/tmprepo.h"
@@ -68,11 +71,44 @@ static void test_for_pack(void **state)
 	tmprepo_release(&t);
 }
 
+/*
+ * A process without a free descriptor must not work without the lock: another
+ * process may hold it.
+ */
+static void test_no_descriptor(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct buf path = BUF_INIT;
+	struct rlimit before, limit;
+	struct tmprepo t;
+	int lock;
+
+	tmprepo_init(&t, HASH_SHA1);
+	buf_printf(&path, "%s/pack-1.pack", t.dir);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = before;
+	limit.rlim_cur = (rlim_t)dup(0);
+	close((int)limit.rlim_cur);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(sys_dirlock_take(t.dir, 0, &err), ERR_IO);
+	assert_int_equal(err.sys_errno, EMFILE);
+	lock = sys_dirlock_take_for_pack(path.data, 0, NULL);
+	assert_int_equal(lock, SYS_DIRLOCK_NONE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	tmprepo_write(&t, "pack-1.pack", "");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_int_equal(sys_dirlock_take_for_pack(path.data, 0, NULL), ERR_IO);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	buf_release(&path);
+	tmprepo_release(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_holders),
 		cmocka_unit_test(test_for_pack),
+		cmocka_unit_test(test_no_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
