@@ -455,7 +455,8 @@ static void puts_while_the_child_writes(void **state)
 	free(bytes);
 }
 
-/* The end of a child, a time limit and the loss of a reader each end the wait.
+/*
+ * The end of a child, a time limit and the loss of a reader each end the wait.
  */
 static void awaits_the_first_of_three(void **state)
 {
