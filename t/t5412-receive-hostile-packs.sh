@@ -151,4 +151,66 @@ test_expect_success LIMIT 'checking a push does not read a large blob into memor
 	rm -rf big.git big.pack
 '
 
+# nested_trees <blob>: makes ten trees in nested.git, and prints the id of the last one.
+# Each entry of a tree is the tree before it, so the last tree has 10^10 paths.
+nested_trees () {
+	id=$1 type=blob mode=100644
+	for level in 0 1 2 3 4 5 6 7 8 9
+	do
+		for name in 0 1 2 3 4 5 6 7 8 9
+		do
+			printf "%s %s %s\t%s\n" $mode $type $id $name
+		done >entries
+		id=$(stock -C nested.git mktree <entries)
+		type=tree mode=040000
+	done
+	echo $id
+}
+
+# quickly <command>...: runs a command with at most ten seconds of CPU time.
+quickly () {
+	(
+		ulimit -t 10 &&
+		"$@"
+	)
+}
+
+test_expect_success 'a few trees with very many paths' '
+	stock init -q --bare nested.git &&
+	old=$(nested_trees $(echo old | stock -C nested.git hash-object -w --stdin)) &&
+	new=$(nested_trees $(echo new | stock -C nested.git hash-object -w --stdin)) &&
+	first=$(echo first | stock -C nested.git commit-tree $old) &&
+	second=$(echo second | stock -C nested.git commit-tree $new -p $first) &&
+	echo $second | stock -C nested.git pack-objects -q --revs --stdout \
+		>nested.pack
+'
+
+for how in transfer.unpackLimit=1 transfer.unpackLimit=1000000 \
+	transfer.fsckObjects=true
+do
+	test_expect_success "a push of these trees is checked quickly, $how" '
+		rm -rf paths.git &&
+		stock init -q --bare paths.git &&
+		quickly push_pack paths.git nested $second $how &&
+		grep -a "unpack ok" unpack &&
+		test "$(stock -C paths.git rev-parse refs/tags/new)" = $second
+	'
+
+	test_expect_success "they are cloned, fetched and repacked quickly, $how" '
+		for when in loose packed
+		do
+			rm -rf have.git &&
+			stock init -q --bare have.git &&
+			for id in $first $second
+			do
+				quickly stock -C have.git -c protocol.version=2 \
+					fetch -q --upload-pack="\"$GIT\" upload-pack" \
+					../paths.git $id:refs/heads/got || return 1
+			done &&
+			test $(stock -C have.git rev-list --objects got | wc -l) = 24 &&
+			quickly git -C paths.git repack -adqb || return 1
+		done
+	'
+done
+
 test_done

@@ -30,6 +30,8 @@ struct treediff {
 	struct entry_pool *pool;  /* the store's */
 	enum hash_algo algo;
 	struct items trees, blobs;
+	/* indexed by obj_pos: the subtrees in `trees` */
+	struct bitset listed;
 	uint32_t order;
 };
 
@@ -77,8 +79,8 @@ struct treediff *treediff_new(struct objspace *space,
 	d->algo = space->odb->algo;
 	d->store = tree_store_new(space, options->cache_limit,
 				  !options->trees_only);
-	if (!d->store) {
-		free(d);
+	if (!d->store || bitset_init(&d->listed, space->packed_nr) < 0) {
+		treediff_free(d);
 		return NULL;
 	}
 	d->pool = tree_store_pool(d->store);
@@ -90,6 +92,7 @@ void treediff_free(struct treediff *d)
 	if (!d)
 		return;
 	tree_store_free(d->store);
+	bitset_release(&d->listed);
 	free(d->trees.items);
 	free(d->blobs.items);
 	free(d);
@@ -324,9 +327,39 @@ static int diff_tree(struct treediff *d, uint32_t tree_pos,
 		     const uint32_t *parents, unsigned parent_nr,
 		     struct place dir, unsigned depth, struct error *err);
 
+/* Adds a subtree of the commit's tree to the list of new trees. */
+static int append_subtree(struct treediff *d, uint32_t tree_pos,
+			  struct place place)
+{
+	size_t bits = (size_t)tree_pos + tree_pos / 2 + 64;
+
+	if (tree_pos >= d->listed.bits && bitset_grow(&d->listed, bits) < 0)
+		return ERR_NOMEM;
+	if (append(&d->trees, tree_pos, place) < 0)
+		return ERR_NOMEM;
+	bitset_set(&d->listed, tree_pos);
+	return 0;
+}
+
+/*
+ * Empties the lists. Clears only the bits that the last run has set, because
+ * most runs list few trees.
+ */
+static void reset(struct treediff *d)
+{
+	for (size_t i = 0; i < d->trees.nr; i++)
+		if (d->trees.items[i].obj_pos < d->listed.bits)
+			bitset_unset(&d->listed, d->trees.items[i].obj_pos);
+	d->trees.nr = d->blobs.nr = 0;
+}
+
 /*
  * Lists the new objects of a directory of a commit's tree. The caller has
  * checked that no parent commit has the same directory at this path.
+ *
+ * A tree may be at several paths of the commit. It is read only at the first
+ * one. Otherwise a few small trees, nested in each other many times, would be
+ * read at billions of paths.
  */
 static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 		     unsigned sub_nr, struct place place, unsigned depth,
@@ -334,9 +367,9 @@ static int list_tree(struct treediff *d, uint32_t tree_pos, const uint32_t *sub,
 {
 	uint32_t parents[TREEDIFF_MAX_PARENTS];
 
-	if (is_listed_before(d, tree_pos))
+	if (bitset_get(&d->listed, tree_pos) || is_listed_before(d, tree_pos))
 		return 0;
-	if (append(&d->trees, tree_pos, place) < 0)
+	if (append_subtree(d, tree_pos, place) < 0)
 		return error_nomem(err);
 	for (unsigned i = 0; i < sub_nr; i++)
 		if (tree_store_object(d->store, sub[i], &parents[i]) < 0)
@@ -429,7 +462,7 @@ int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 	const struct place root = {0, 0};
 	int ret = 0;
 
-	d->trees.nr = d->blobs.nr = 0;
+	reset(d);
 	d->order = order;
 	if (tree_store_trim(d->store) < 0) {
 		ret = error_nomem(err);

@@ -40,7 +40,13 @@
  */
 #define TREEDIFF_MAX_PARENTS 8
 
-/* A tree or blob that a commit has, and no parent has at the same path. */
+/*
+ * A tree or blob that a commit has, and no parent has at the same path. A tree
+ * that is at several such paths is listed once, with the first of them. The
+ * entries of this tree are compared with those of the parents' trees at the
+ * first path only. So the cost grows with the number of different trees, and
+ * not with the number of paths.
+ */
 struct treediff_object {
 	uint32_t obj_pos;
 	/* path hash of the object, version 1 (name_hash_add) */
@@ -126,7 +132,10 @@ int treediff_run(struct treediff *d, uint32_t tree_pos, const uint32_t *parents,
 /*
  * Compares two trees path by path and reports the pairs of objects that differ
  * at the same path: two versions of one file or directory. Reads only
- * directories that differ.
+ * directories that differ. A directory of the new tree may be at several paths.
+ * Its entries are compared only at the first path at which it differs from the
+ * old tree. So the cost grows with the number of different directories, and not
+ * with the number of paths.
  */
 
 /*

@@ -16,6 +16,8 @@ struct pairing {
 	struct odb_reader *reader;
 	treepair_fn fn;
 	void *ctx;
+	/* indexed by obj_pos: new trees whose entries were compared */
+	struct bitset compared;
 	struct buf path;
 	struct error *err;
 };
@@ -88,6 +90,22 @@ static int read_tree(struct pairing *p, uint32_t pos, struct odb_object *tree)
 	return 0;
 }
 
+/*
+ * Adds a new tree to the set of compared trees. Returns 1 if it was added, 0 if
+ * the set had it already, or ERR_NOMEM.
+ */
+static int note_compared(struct pairing *p, uint32_t new_tree)
+{
+	size_t bits = (size_t)new_tree + new_tree / 2 + 64;
+
+	if (bitset_get(&p->compared, new_tree))
+		return 0;
+	if (new_tree >= p->compared.bits && bitset_grow(&p->compared, bits) < 0)
+		return error_nomem(p->err);
+	bitset_set(&p->compared, new_tree);
+	return 1;
+}
+
 static int compare_trees(struct pairing *p, uint32_t new_tree,
 			 uint32_t old_tree, unsigned depth)
 {
@@ -100,7 +118,9 @@ static int compare_trees(struct pairing *p, uint32_t new_tree,
 		    p->path.len, p->err);
 	if (ret)
 		return ret;
-	ret = read_tree(p, new_tree, &new_obj);
+	ret = note_compared(p, new_tree);
+	if (ret > 0)
+		ret = read_tree(p, new_tree, &new_obj);
 	if (ret <= 0)
 		return ret;
 	ret = read_tree(p, old_tree, &old_obj);
@@ -121,11 +141,15 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
 		.reader = reader,
 		.fn = fn,
 		.ctx = ctx,
+		.compared = BITSET_INIT,
 		.path = BUF_INIT,
 		.err = err,
 	};
-	int ret = compare_trees(&p, new_tree, old_tree, 0);
+	int ret = bitset_init(&p.compared, space->packed_nr) < 0
+			  ? error_nomem(err)
+			  : compare_trees(&p, new_tree, old_tree, 0);
 
+	bitset_release(&p.compared);
 	buf_release(&p.path);
 	return ret;
 }

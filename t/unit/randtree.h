@@ -470,8 +470,45 @@ static inline bool pathlist_has(const struct pathlist *l, const char *path,
 	return false;
 }
 
+/* Returns whether `path` is the path of item `nr`, or a path below it. */
+static inline bool pathlist_is_below(const struct pathlist *l, size_t nr,
+				     const char *path)
+{
+	size_t len = strlen(l->items[nr].path);
+
+	return !strncmp(l->items[nr].path, path, len) &&
+	       (!path[len] || path[len] == '/');
+}
+
 /*
- * List the paths of `tree` at which no tree of `parents` has the same object.
+ * Remove each path at which a tree is that is in the list already, and the
+ * paths below it.
+ */
+static inline void pathlist_drop_repeats(const struct randrepo *r,
+					 struct pathlist *l)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0, next; i < l->nr; i = next) {
+		const struct pathlist_item *item = &l->items[i];
+		bool is_repeat = false;
+
+		next = i + 1;
+		for (size_t k = 0; k < kept; k++)
+			is_repeat |= l->items[k].nr == item->nr &&
+				     r->objects[item->nr].type == OBJ_TREE;
+		if (!is_repeat)
+			l->items[kept++] = *item;
+		while (is_repeat && next < l->nr &&
+		       pathlist_is_below(l, i, l->items[next].path))
+			next++;
+	}
+	l->nr = kept;
+}
+
+/*
+ * List the paths of `tree` at which no tree of `parents` has the same object,
+ * without those that pathlist_drop_repeats() removes.
  */
 static inline void pathlist_new(const struct randrepo *r, struct pathlist *out,
 				uint32_t tree, const uint32_t *parents,
@@ -491,8 +528,37 @@ static inline void pathlist_new(const struct randrepo *r, struct pathlist *out,
 				 0);
 		out->items[out->nr++] = all.items[i];
 	}
+	pathlist_drop_repeats(r, out);
 	free(all.items);
 	free(theirs.items);
+}
+
+/* Number of levels of the trees of randtree_nested(). */
+#define RANDTREE_LEVELS 12
+/* Number of entries of each of these trees. */
+#define RANDTREE_NESTED 8
+
+/*
+ * Add trees that are nested in each other: each entry of a tree is the tree of
+ * the next level, and each entry of the last tree is the blob. The tree that is
+ * returned has 8^12 paths.
+ */
+static inline uint32_t randtree_nested(struct randrepo *r, uint32_t blob)
+{
+	uint32_t nr = blob;
+
+	for (int level = 0; level < RANDTREE_LEVELS; level++) {
+		struct randrepo_tree t = {.data = BUF_INIT};
+
+		for (int i = 0; i < RANDTREE_NESTED; i++) {
+			const char name[] = {(char)('a' + i), '\0'};
+
+			randrepo_entry(r, &t, level ? "40000" : "100644", name,
+				       nr);
+		}
+		nr = randrepo_finish_tree(r, &t);
+	}
+	return nr;
 }
 
 #endif

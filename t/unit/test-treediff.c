@@ -382,6 +382,55 @@ static void deep_trees(void **state)
 	teardown(&f);
 }
 
+static void check_nested(bool packed, bool is_shared)
+{
+	uint64_t seed = random_seed();
+	struct treediff_shared shared = {NULL, 0};
+	struct treediff_result result;
+	struct treediff *d;
+	struct fixture f;
+	uint32_t trees[2];
+
+	randhist_init(&f.h, HASH_SHA1, &seed);
+	for (uint32_t i = 0; i < 2; i++)
+		trees[i] = randtree_nested(&f.h.r, randrepo_blob(&f.h.r, i));
+	if (packed)
+		randtree_store_packs(&f.h.r);
+	else
+		randrepo_store(&f.h.r);
+	assert_int_equal(odb_open(&f.odb, &f.h.r.t.repo, NULL, NULL), 0);
+	objspace_init(&f.space, f.odb);
+	for (int i = 0; i < 2; i++)
+		trees[i] = pos_of(&f, trees[i]);
+	if (is_shared)
+		assert_int_equal(
+			treediff_shared_init(&shared, f.odb->packed_nr), 0);
+	d = treediff_new(
+		&f.space, is_shared ? &shared : NULL,
+		&(struct treediff_options){.cache_limit = CACHE_LIMIT});
+	for (uint32_t parent_nr = 0; parent_nr < 2; parent_nr++) {
+		assert_int_equal(treediff_run(d, trees[parent_nr], trees,
+					      parent_nr, parent_nr, &result,
+					      NULL),
+				 0);
+		assert_int_equal(result.tree_nr, RANDTREE_LEVELS);
+		assert_int_equal(result.blob_nr, RANDTREE_NESTED);
+	}
+	treediff_free(d);
+	treediff_shared_release(&shared);
+	teardown(&f);
+}
+
+/*
+ * Few trees that have very many paths are compared quickly: each tree is listed
+ * once.
+ */
+static void nested_trees(void **state)
+{
+	for (int i = 0; i < 4; i++)
+		check_nested(i & 1, i & 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +440,7 @@ int main(void)
 		cmocka_unit_test(same_trees),
 		cmocka_unit_test(broken_trees),
 		cmocka_unit_test(deep_trees),
+		cmocka_unit_test(nested_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,19 +39,50 @@ static int note_pair(void *ctx, uint32_t new_pos, uint32_t old_pos,
 	return ++e->nr == e->limit ? 7 : 0;
 }
 
-static size_t count_pairs(const struct expecting *e)
+/*
+ * Returns the number of other versions of an object in the old tree: objects of
+ * the same type at the same path.
+ */
+static size_t count_versions(const struct expecting *e,
+			     const struct pathlist_item *item)
 {
 	const struct randrepo_object *objects = e->w->h.r.objects;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < e->newer.nr; i++)
-		for (size_t k = 0; k < e->older.nr; k++)
-			nr += e->newer.items[i].nr != e->older.items[k].nr &&
-			      objects[e->newer.items[i].nr].type ==
-				      objects[e->older.items[k].nr].type &&
-			      !strcmp(e->newer.items[i].path,
-				      e->older.items[k].path);
+	for (size_t i = 0; i < e->older.nr; i++) {
+		const struct pathlist_item *old = &e->older.items[i];
+
+		nr += item->nr != old->nr &&
+		      objects[item->nr].type == objects[old->nr].type &&
+		      !strcmp(item->path, old->path);
+	}
 	return nr;
+}
+
+/*
+ * Returns the number of pairs. The entries of a directory are compared once.
+ * So the paths below its second path are not counted.
+ */
+static size_t count_pairs(const struct expecting *e)
+{
+	const struct pathlist *l = &e->newer;
+	bool *compared = walkrepo_set();
+	size_t pairs = 0;
+
+	for (size_t i = 0, next; i < l->nr; i = next) {
+		uint32_t nr = l->items[i].nr;
+		size_t versions = count_versions(e, &l->items[i]);
+
+		next = i + 1;
+		pairs += versions;
+		while (compared[nr] && next < l->nr &&
+		       pathlist_is_below(l, i, l->items[next].path))
+			next++;
+		compared[nr] |= versions &&
+				e->w->h.r.objects[nr].type == OBJ_TREE;
+	}
+	free(compared);
+	return pairs;
 }
 
 static void random_trees(void **state)
@@ -133,11 +164,37 @@ static void unreadable_trees(void **state)
 	walkrepo_release(&w);
 }
 
+/*
+ * Few trees that have very many paths are compared quickly: the entries of each
+ * tree are compared once.
+ */
+static void nested_trees(void **state)
+{
+	uint64_t seed = random_seed();
+	struct walkrepo w;
+	uint32_t trees[2];
+	size_t nr = 0;
+
+	walkrepo_init(&w, HASH_SHA1, &seed, 5, 5);
+	for (uint32_t i = 0; i < 2; i++)
+		trees[i] = randtree_nested(&w.h.r,
+					   randrepo_blob(&w.h.r, 700 + i));
+	randrepo_store(&w.h.r);
+	walkrepo_reopen(&w);
+	assert_int_equal(
+		treepair_run(&w.w.space, w.w.reader, walkrepo_pos(&w, trees[0]),
+			     walkrepo_pos(&w, trees[1]), count_only, &nr, NULL),
+		0);
+	assert_int_equal(nr, 1 + RANDTREE_LEVELS * RANDTREE_NESTED);
+	walkrepo_release(&w);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_trees),
 		cmocka_unit_test(unreadable_trees),
+		cmocka_unit_test(nested_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
