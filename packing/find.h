@@ -335,13 +335,17 @@ bool found_is_uninteresting(const struct found *found, uint32_t odb_pos);
  *
  * All other objects that the receiver needs must be sent. Objects that it gets
  * from another place must not be left out. `packs` must be prepared for the
- * packs of the items. Returns 1 if a base was added, 0 if not, or ERR_NOMEM.
+ * packs of the items. `len`: number of bytes that would be deflated anew. If
+ * the index is large compared with them, or damaged, it is not used. Returns 1
+ * if a base was added, 0 if not, or ERR_NOMEM.
  *
- * Cost: for each of the newest wanted commits, a bitmap is decoded, and a part
- * of the history of first parents may be visited to find it.
+ * Cost: the index is hashed. For each of the newest wanted commits, a bitmap is
+ * decoded, and a part of the history of first parents may be visited to find
+ * it.
  */
 int found_learn_bases(struct found *found, const struct packing_items *items,
-		      const struct packs *packs, struct error *err);
+		      const struct packs *packs, uint64_t len,
+		      struct error *err);
 
 /*
  * Append external delta bases to `items`, with their sizes. The list `items`

@@ -313,11 +313,15 @@ static uint64_t bytes_to_read(const struct send *s)
 static int plan_with_bases(struct send *s, struct error *err)
 {
 	int ret = plan(s, err);
+	uint64_t len;
 
 	if (ret < 0 || !is_thin(s) || s->request->elsewhere ||
-	    !s->options->reuse_delta || bytes_to_read(s) < LEARN_MIN)
+	    !s->options->reuse_delta)
 		return ret;
-	ret = found_learn_bases(&s->found, &s->items, &s->packs, err);
+	len = bytes_to_read(s);
+	if (len < LEARN_MIN)
+		return 0;
+	ret = found_learn_bases(&s->found, &s->items, &s->packs, len, err);
 	return ret > 0 ? plan(s, err) : ret;
 }
 

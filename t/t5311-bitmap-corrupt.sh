@@ -144,6 +144,58 @@ test_expect_success 'a clone from a repository with a damaged index' '
 
 # ---- the order of the pack
 
+# files <mark> <nr>: for fast-import, <nr> small files
+files () {
+	seq 1 $2 | awk -v mark=$1 '{
+		printf "M 100644 inline %s%d/%d\n", mark, $1 % 90, $1
+		printf "data <<E\n%s %d\nE\n", mark, $1
+	}'
+}
+
+# commit <nr>: for fast-import, the head of a commit
+commit () {
+	printf "commit refs/heads/main\ncommitter A <a@b> $1 +0000\ndata 0\n"
+}
+
+# lines <path> <nr>: for fast-import, a file of numbered lines
+lines () {
+	printf "M 100644 inline $1\ndata <<E\n" && seq 1 $2 && echo E
+}
+
+# An index of more than 8,192 objects is verified only for a large answer. In the pack,
+# new/numbers is a delta of old/numbers. If the bitmap says that the client has
+# old/numbers, the delta is sent, and the client appends old/numbers to its new pack.
+test_expect_success 'a walk after a damaged index takes no delta base from the index' '
+	stock init -q --bare -b none large.git &&
+	{
+		commit 1 && lines old/numbers 50001 && files a 8500 &&
+		commit 2 && echo D old/numbers &&
+		commit 3 && lines new/numbers 50000 && files b 900
+	} >stream &&
+	stock -C large.git fast-import --quiet <stream &&
+	git -C large.git repack -adbfq &&
+	old=$(stock -C large.git rev-parse main~2:old/numbers) &&
+	stock init -q --bare client.git &&
+	stock -C client.git fetch -q ../large.git main &&
+	stock -C client.git update-ref refs/heads/main FETCH_HEAD~1 &&
+	stock -C client.git repack -adq &&
+	file=$(echo large.git/objects/pack/*.bitmap) &&
+	chmod u+w "$file" &&
+	for packs in 2 1
+	do
+		rm -rf fetched.git && cp -R client.git fetched.git &&
+		stock -C fetched.git -c fetch.unpackLimit=1 fetch -q \
+			--upload-pack "$GIT upload-pack" ../large.git main &&
+		for idx in fetched.git/objects/pack/*.idx
+		do
+			stock show-index --object-format=sha1 <$idx || return 1
+		done >ids &&
+		grep " $old " ids >found &&
+		test_line_count $packs found &&
+		damage "$file" $(($(wc -c <"$file") - 1)) || return 1
+	done
+'
+
 test_expect_success 'a reverse index whose entries were exchanged' '
 	last=$((12 + 4 * $(cat all.nr) - 4)) &&
 	for pair in "12 16" "12 $last" "40 200" "200 204" "$last 100"
