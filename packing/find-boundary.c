@@ -238,8 +238,11 @@ static int collect(struct collecting *c, const uint32_t *commits, size_t nr,
 
 	f->has_boundary = true;
 	if (!f->knows_all_uninteresting) {
+		/* found_learn_bases() may have added bases before. */
+		struct bitset learned = f->uninteresting;
+
 		f->uninteresting = seen;
-		seen = (struct bitset)BITSET_INIT;
+		seen = learned;
 	}
 	bitset_release(&seen);
 	return ret;

@@ -167,6 +167,77 @@ static void damaged_index(void **state)
 	keptrepo_release(&k);
 }
 
+/* Add a commit with the tree of the oldest one, and a message of many lines. */
+static uint32_t add_commit(struct keptrepo *k, uint64_t seed, uint32_t lines,
+			   uint32_t parent)
+{
+	struct randrepo *r = &k->r;
+	uint32_t refs[2] = {r->objects[k->commits[0]].refs[0], parent}, commit;
+	char hex[OID_MAX_HEX_LEN + 1];
+	struct buf data = BUF_INIT;
+
+	buf_printf(&data, "tree %s\n",
+		   oid_to_hex(hex, &r->objects[refs[0]].oid, HASH_SHA1));
+	if (parent)
+		buf_printf(&data, "parent %s\n",
+			   oid_to_hex(hex, &r->objects[parent].oid, HASH_SHA1));
+	buf_printf(&data, "author A <a@b> 1 +0000\n"
+			  "committer A <a@b> 1 +0000\n\n");
+	for (uint32_t i = 0; i < lines; i++)
+		buf_printf(&data, "%016jx\n", (uintmax_t)random_next(&seed));
+	commit = randrepo_add(r, OBJ_COMMIT, &data, refs, parent ? 2 : 1);
+	buf_release(&data);
+	return commit;
+}
+
+/*
+ * Only commits are sent. One is sent as a delta of a commit that the bitmap
+ * has. The other is stored as a delta of a commit on another branch, which the
+ * receiver lacks. For this one, the trees of the receiver are read after the
+ * first base was found. A build with SANITIZE=address tests that the set of
+ * bases is freed.
+ */
+static void only_commits(void **state)
+{
+	static uint64_t seed = 1;
+	bool *had = calloc(RANDREPO_MAX, sizeof(*had));
+	struct packing_request request = complete;
+	struct packing_report report;
+	uint32_t have, first, second;
+	struct keptrepo k;
+	struct randrepo *r = &k.r;
+	struct sentpack s;
+
+	memset(&k, 0, sizeof(k));
+	assert_non_null(had);
+	randrepo_init(r, HASH_SHA1, &seed);
+	k.blobs[0] = keptrepo_version(r, 1);
+	k.commits[0] = keptrepo_commit(r, k.blobs[0], 0, 0);
+	have = add_commit(&k, 1, LARGE + 9, k.commits[0]);
+	for (uint32_t i = 0; i < 9; i++)
+		have = add_commit(&k, 10 + i, 1, have);
+	first = add_commit(&k, 1, LARGE, have);
+	second = add_commit(&k, 2, LARGE, first);
+	randrepo_ref(r, "refs/heads/wanted", second);
+	randrepo_ref(r, "refs/heads/other",
+		     add_commit(&k, 2, LARGE + 9, k.commits[0]));
+	randrepo_store(r);
+	bitmaprepo_repack(r, true, true);
+	keptrepo_open(&k);
+	randrepo_reach(r, had, have);
+	request.wants = &r->objects[second].oid;
+	request.haves = &r->objects[have].oid;
+	request.want_nr = request.have_nr = 1;
+	request.ofs_delta = true;
+	keptrepo_send(&k, &request, BITMAP_STRATEGY_WALK, had, &s, &report);
+	assert_int_equal(s.nr, 2);
+	assert_true(s.sent[first] && s.sent[second]);
+	assert_int_equal(s.external, 1);
+	sentpack_release(&s);
+	free(had);
+	keptrepo_release(&k);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -174,6 +245,7 @@ int main(void)
 		cmocka_unit_test(small_blob),
 		cmocka_unit_test(unknown_receiver),
 		cmocka_unit_test(damaged_index),
+		cmocka_unit_test(only_commits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
