@@ -199,22 +199,56 @@ static bool is_gone(const struct run *r, const char *core)
 	return true;
 }
 
+static int stop_visit(void *ctx, const struct ref *ref)
+{
+	return 1;
+}
+
+/*
+ * Sets *id to the smallest id of a member with refs in the store, or to 0 if
+ * there is none. Returns 0 or a negative error code.
+ */
+static int first_with_refs(uint32_t *id, const struct run *r)
+{
+	struct buf prefix = BUF_INIT;
+	struct refs *refs;
+	int ret = refs_open(&refs, r->network->store, r->err);
+
+	*id = 0;
+	for (size_t i = 0; i < r->nr && !ret; i++) {
+		buf_reset(&prefix);
+		ret = network_prefix(&prefix, r->ids[i]) < 0
+			      ? error_nomem(r->err)
+			      : refs_each(refs, prefix.data, stop_visit, NULL,
+					  NULL, r->err);
+		if (ret > 0)
+			*id = r->ids[i];
+	}
+	buf_release(&prefix);
+	refs_close(refs);
+	return ret < 0 ? ret : 0;
+}
+
 /*
  * If the member that pack.islandCore names is gone, chooses the member with the
- * smallest id: its objects come first in the pack. Changes the configuration in
- * memory, not the file. Returns 0 or a negative error code.
+ * smallest id among those with refs: its objects come first in the pack.
+ * Changes the configuration in memory, not the file. Returns 0 or a negative
+ * error code.
  */
 static int choose_core(struct run *r)
 {
 	struct config *config = &r->network->store->config;
 	const char *core = config_string(config, "pack.islandcore");
 	struct buf text = BUF_INIT;
+	uint32_t id;
 	int ret;
 
-	if (!core || !r->nr || !is_gone(r, core))
+	if (!core || !is_gone(r, core))
 		return 0;
-	ret = buf_printf(&text, "[pack]\nislandCore = %" PRIu32 "\n",
-			 r->ids[0]) < 0
+	ret = first_with_refs(&id, r);
+	if (ret < 0 || !id)
+		return ret;
+	ret = buf_printf(&text, "[pack]\nislandCore = %" PRIu32 "\n", id) < 0
 		      ? error_nomem(r->err)
 		      : config_parse(config, text.data, text.len,
 				     CONFIG_COMMAND, NULL, NULL, r->err);

@@ -801,8 +801,8 @@ pack_order () {
 test_expect_success 'without the first member, the next one is first in the pack' '
 	"$GIT" network init -q ocean.git &&
 	repo_linear first.git 3 && repo_linear second.git 9 &&
-	repo_linear third.git 6 &&
-	for f in first second third
+	repo_linear third.git 6 && stock init -q --bare empty.git &&
+	for f in first empty second third
 	do
 		"$GIT" -C ocean.git network add -q ../$f.git || return
 	done &&
@@ -810,10 +810,10 @@ test_expect_success 'without the first member, the next one is first in the pack
 	"$GIT" -C ocean.git network repack 2>err &&
 	! grep islandCore err &&
 	pack_order ocean.git >actual &&
-	stock -C ocean.git config pack.islandCore 3 &&
+	stock -C ocean.git config pack.islandCore 4 &&
 	"$GIT" -C ocean.git network repack -q &&
 	pack_order ocean.git >third &&
-	stock -C ocean.git config pack.islandCore 2 &&
+	stock -C ocean.git config pack.islandCore 3 &&
 	"$GIT" -C ocean.git network repack -q &&
 	pack_order ocean.git >second &&
 	test_cmp second actual && ! cmp -s second third &&
