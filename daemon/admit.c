@@ -456,6 +456,21 @@ bool daemon_is_busy(const struct daemon_shared *shared, const char *principal,
 	return why != ADMISSION_NO_REFUSAL;
 }
 
+/*
+ * Counts a push that has lost its client, and returns true, unless such pushes
+ * already occupy a quarter of the worker's threads.
+ */
+static bool count_lost(const struct daemon_options *options,
+		       const struct daemon_conn *conn)
+{
+	unsigned max = (options->thread_nr + 3) / 4;
+	bool is_counted = atomic_fetch_add(conn->lost_pushes, 1) < max;
+
+	if (!is_counted)
+		atomic_fetch_sub(conn->lost_pushes, 1);
+	return is_counted;
+}
+
 void daemon_admit_end(struct admission_pass *pass,
 		      const struct daemon_options *options,
 		      const struct daemon_conn *conn, struct sys_child *child,
@@ -463,13 +478,18 @@ void daemon_admit_end(struct admission_pass *pass,
 {
 	int grace_ms = (int)options->timeout * 1000;
 
-	if (!pass->a || (fd >= 0 && sys_spawn_await(child, fd, -1)) ||
-	    sys_spawn_await(child, -1, grace_ms))
+	if (!pass->a || (fd >= 0 && sys_spawn_await(child, fd, -1)))
 		return;
+	do {
+		if (sys_spawn_await(child, -1, grace_ms))
+			return;
+	} while (!count_lost(options, conn));
 	daemon_log(options, conn,
 		   "the client of a push is lost, but a hook still runs: "
 		   "another push may begin");
 	admission_leave(pass);
+	sys_spawn_await(child, -1, -1);
+	atomic_fetch_sub(conn->lost_pushes, 1);
 }
 
 int daemon_admit_push(struct admission_pass *pass,

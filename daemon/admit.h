@@ -164,7 +164,9 @@ int daemon_admit_push(struct admission_pass *pass,
  * Waits for the end of the child process of a push, and gives the place of the
  * push back if its client is lost: a hook that never ends must not keep other
  * pushes waiting for ever. The child keeps the place for options->timeout
- * seconds after the loss, because it may still work for the push.
+ * seconds after the loss, because it may still work for the push. It keeps the
+ * place longer while a quarter of the worker's threads wait for children
+ * without a place. So the hooks of one repository cannot occupy all threads.
  *
  * `fd`: a descriptor to which the child writes, so that its loss shows the loss
  * of the client; -1: the client is lost already. Returns at once if the push

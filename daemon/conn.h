@@ -97,6 +97,11 @@ struct daemon_conn {
 	struct status_slot *slot;
 	const struct daemon_shared *shared; /* borrowed */
 	struct access_helper *helper;       /* borrowed; NULL: none */
+	/*
+	 * borrowed: how many threads of the worker wait for pushes that have
+	 * given their places back (daemon_admit_end())
+	 */
+	atomic_uint *lost_pushes;
 	struct daemon_snapshots *snapshots; /* borrowed */
 	struct plan_cache *plans;           /* borrowed; NULL: none */
 	/*

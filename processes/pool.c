@@ -67,6 +67,7 @@ struct daemon_pool {
 	/* owned array of thread_nr threads */
 	struct thread *threads;
 	unsigned thread_nr;
+	atomic_uint lost_pushes; /* see struct daemon_conn */
 	pthread_mutex_t lock;
 	/* The fields below are guarded by `lock`. */
 	struct lanes *lanes; /* owned */
@@ -225,6 +226,7 @@ static void *run_thread(void *ctx)
 		conn->slot = t->slot;
 		conn->shared = setup->shared;
 		conn->helper = setup->helper;
+		conn->lost_pushes = &t->pool->lost_pushes;
 		conn->snapshots = setup->snapshots;
 		conn->plans = setup->plans;
 		conn->copies = setup->copies;

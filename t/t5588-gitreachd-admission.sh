@@ -358,6 +358,27 @@ test_expect_success 'a hook that never ends does not keep the place of a lost cl
 	stop
 '
 
+# may_begin <n>: whether n pushes have given their places back
+may_begin () {
+	test "$(grep -c "another push may begin" log)" = $1
+}
+
+# A quarter of 8 threads may wait for hooks of lost clients without a place. The third
+# push keeps its place until a hook ends.
+test_expect_success 'hooks that never end do not occupy all threads' '
+	start --max-pushes=1 --timeout=1 --threads=8 &&
+	for i in 1 2 3
+	do
+		lose_push $url || return 1
+	done &&
+	sleep 4 && may_begin 2 &&
+	touch go &&
+	stock -C work push -q $url/r.git HEAD:refs/heads/after &&
+	lose_push $git && wait_until may_begin 3 &&
+	touch go &&
+	stop
+'
+
 # nices: how many threads of the server's processes have which nice value
 nices () {
 	for pid in $(cat /proc/$server/task/$server/children)
