@@ -121,10 +121,10 @@ struct http_options {
 
 /*
  * If this environment variable is set, http-backend exits with HTTP_EXIT_FAILED
- * after a push that failed because of the server, for example because the disk
- * was full. Without the variable, http-backend exits with 0, as that of stock
- * Git does, because the client has got a complete answer: the report of the
- * push.
+ * after a request that failed because of the server. An example is a push whose
+ * objects could not be stored because the disk was full. Without the variable,
+ * http-backend exits with 0, as that of stock Git does: the client has got a
+ * complete answer, the report of the push.
  */
 #define HTTP_TELL_FAILURE "GITREACH_TELL_FAILURE"
 #define HTTP_EXIT_FAILED 3
