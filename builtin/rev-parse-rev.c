@@ -12,9 +12,9 @@
 
 /*
  * Replace *oid by the commit to which it leads through tags. Returns 1 if *oid
- * is a commit now. Otherwise returns the negated exit code if an object is
- * damaged, or 0. In both cases an error is printed, unless the object is
- * missing.
+ * is a commit now. Returns the negated exit code after printing an error if an
+ * object is damaged. Returns 0 in all other cases: if an object is missing, or,
+ * after printing an error, if the tags lead to no commit.
  */
 static int peel_to_commit(const struct rev_parse *rp, struct oid *oid)
 {

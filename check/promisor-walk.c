@@ -22,7 +22,7 @@ struct local {
 	 */
 	struct treewalk tree;
 	enum path_grouping grouping;
-	/* owned: commit_nr of commits to visit */
+	/* owned; each element is the commit_nr of a commit to visit */
 	uint32_t *stack;
 	size_t stack_nr, stack_alloc;
 	/*

@@ -126,8 +126,9 @@ static size_t stream_len_max(struct pack *pack, uint64_t offset,
 }
 
 /*
- * Verifies that the zlib stream of an entry can inflate to `size` bytes. Sets
- * the maximum length of the stream. Returns 0 or ERR_CORRUPT.
+ * Sets *stream_len to the maximum length of an entry's zlib stream. Returns 0,
+ * or ERR_CORRUPT if no zlib stream of this length can have `size` bytes of
+ * content. Inflates nothing.
  */
 static int check_size(struct pack *pack, uint64_t offset, size_t header_len,
 		      uint64_t size, size_t *stream_len, struct error *err)

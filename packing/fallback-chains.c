@@ -172,14 +172,15 @@ static uint32_t obj_pos_of(const struct chains *c, uint32_t pack_nr,
 }
 
 /*
- * Find a delta base for pair->item. `obj_pos` is an object in the stored delta
- * chain of this item. The base is the first of these that exists:
- * - the item of this object, if the object is an item;
- * - the item that c->heirs has in place of this object, if the object is not
- *   sent. struct chains says which items replace an object;
- * - the object itself, if is_base() allows this (for example because the
- *   receiver has the object). pair->base is then PACKING_NO_ITEM. In the other
- *   two cases, pair->base is the number of the item.
+ * Find a delta base for pair->item, by means of an object in its stored delta
+ * chain (`obj_pos`). Sets pair->base to the number of an item:
+ * - the item of the object, if the object is an item;
+ * - otherwise the item that replaces the object, if c->heirs has one. struct
+ *   chains says which items replace an object.
+ *
+ * Without such an item, sets pair->base to PACKING_NO_ITEM. The object itself
+ * is then the base, if is_base() allows this, for example because the receiver
+ * has the object.
  *
  * Returns false if there is no base.
  */

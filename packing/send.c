@@ -306,9 +306,9 @@ static uint64_t bytes_to_read(const struct send *s)
 
 /*
  * Choose how each item is sent. If many bytes would be deflated anew, search
- * for delta bases that the receiver has, and choose again. This is not done if
- * the receiver gets objects from another place. Returns 0 or a negative error
- * code.
+ * for delta bases that the receiver has, and choose again. There is no search
+ * if the request offers objects from another place, such as a web server
+ * (request->elsewhere). Returns 0 or a negative error code.
  */
 static int plan_with_bases(struct send *s, struct error *err)
 {

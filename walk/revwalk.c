@@ -53,8 +53,8 @@ struct walk {
 	 */
 	bool may_be_long;
 	/*
-	 * owned: scratch memory of mark_ancestors(): commits (commit_nr) to
-	 * visit
+	 * Owned: scratch memory of mark_ancestors(). Each element is the
+	 * commit_nr of a commit to visit.
 	 */
 	uint32_t *stack;
 	size_t stack_alloc;

@@ -32,7 +32,7 @@ struct serve_span {
 	 */
 	uint32_t packet_max;
 	uint8_t band;
-	/* true: the packets are sent inside whole HTTP/1.1 chunks */
+	/* true: the packets are sent in HTTP/1.1 chunks of their own */
 	bool is_chunked;
 };
 

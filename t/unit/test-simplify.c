@@ -22,8 +22,8 @@ struct model {
 	struct walkrepo f;
 	const char *path;
 	/*
-	 * The object at `path` in each commit, as an index of r.objects[]; 0:
-	 * no such object. Indexed like r.objects, for commits.
+	 * at[i]: the object at `path` in the commit r.objects[i]. The value is
+	 * an index of r.objects[], too; 0: no such object.
 	 */
 	uint32_t *at;
 };
