@@ -228,8 +228,8 @@ int rev_list_miss_tip(struct rev_list_run *r, const struct oid *oid,
  * Check whether an object exists. A missing object is fetched if fetching is
  * allowed, and then exists. If the options allow missing objects, a tree that
  * is not in a pack is also read. If this tree is damaged, it counts as missing,
- * and an error is printed. As in stock Git, packed trees are not read, nor are
- * objects of other types.
+ * and an error is printed. As in stock Git, packed trees and objects of other
+ * types are not read.
  *
  * Returns 1 if the object exists, 0 if not, or a negative error code.
  */

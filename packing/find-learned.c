@@ -42,8 +42,8 @@ static bool is_complete(const struct packing_request *r)
 
 /*
  * Add to *reached the bitmap of each of the newest wanted commits, or of its
- * nearest ancestor with a bitmap. If the index is damaged, *reached becomes
- * empty. Returns 0 or ERR_NOMEM.
+ * nearest ancestor with a bitmap. If a bitmap is damaged, the set may have
+ * wrong bits, so it is cleared. Returns 0 or ERR_NOMEM.
  */
 static int or_bitmaps(struct bitset *reached, const struct pack_bitmap *pb,
 		      struct found *f, struct error *err)
