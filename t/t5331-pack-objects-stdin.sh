@@ -5,7 +5,9 @@ test_description='pack-objects: packs named on stdin, and what nothing reaches'
 . "$GITREACH_SRC/t/lib-packs.sh"
 
 # Blobs are named by where they are: A (kept), B, U: packs; D: a pack of an
-# alternate; L: loose; E: loose in the alternate.
+# alternate; L: loose; E: loose in the alternate. All files have one time,
+# because pack-objects touches a pack that stays if another pack has a younger
+# copy of one of its objects, and stock Git does not.
 blob () {
 	echo $2 | stock -C $1 hash-object -w --stdin
 }
@@ -36,7 +38,9 @@ test_expect_success 'packs, loose objects, an alternate' '
 	cp -R loose.git/objects/?? repo.git/objects &&
 	blob other.git E && blob other.git LE &&
 	: >repo.git/objects/pack/${A%.pack}.keep &&
-	echo "$PWD/other.git/objects" >repo.git/objects/info/alternates
+	echo "$PWD/other.git/objects" >repo.git/objects/info/alternates &&
+	find repo.git/objects other.git/objects -type f \
+		-exec touch -d @$(date +%s) {} +
 '
 
 # pack_by <ours|stock> <options>: pack $where, by names in `list`; what is in
