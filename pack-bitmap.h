@@ -304,7 +304,10 @@ int pack_bitmap_test(const struct pack_bitmap *pb, struct walk *w,
 
 /* Options of pack_bitmap_verify(). */
 struct pack_bitmap_verify {
-	/* number of bitmaps to verify by walking; 0: all, in one enumeration */
+	/*
+	 * number of bitmaps to verify, each by a walk of its own; 0: all
+	 * bitmaps are built again in one walk, and compared
+	 */
 	uint64_t sample;
 	uint64_t seed;                       /* chooses the sample */
 	const struct progress_out *progress; /* may be NULL */

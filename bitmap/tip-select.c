@@ -196,10 +196,10 @@ static uint32_t find_limit(const struct tip_selecting *s, uint32_t tip)
 }
 
 /*
- * Sorts the far tips (tips whose requests walk too many commits) by their
- * limits, see find_limit(). The limit of a tip is the oldest commit that may be
- * given a bitmap for this tip. The tip whose limit is furthest from a root
- * comes first. Returns 0 or ERR_NOMEM.
+ * Sorts the far tips (tips whose requests walk too many commits). For each tip,
+ * find_limit() finds the oldest commit that may get a bitmap because of this
+ * tip. The tips are sorted by the distance of this commit from a root, the
+ * largest distance first. Returns 0 or ERR_NOMEM.
  */
 static int sort_tips(struct tip_selecting *s)
 {

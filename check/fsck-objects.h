@@ -79,11 +79,12 @@ struct fsck_scan {
 	/* borrowed; NULL: no progress is shown */
 	const struct progress_out *progress;
 	/*
-	 * This field and all fields below are the results of the scan. `types`
-	 * is indexed by obj_pos, and has the type of each object with at least
-	 * one readable copy. OBJ_NONE: there is no object, or no copy is
-	 * readable. If an object has several copies, only the obj_pos that
-	 * objspace_find() returns has a type.
+	 * This field and all fields below are the results of the scan.
+	 *
+	 * The element types[obj_pos] is the type of the object, or OBJ_NONE.
+	 * OBJ_NONE means that there is no object, or that no copy of it is
+	 * readable. Several copies of an object have several positions. Then
+	 * only the position that objspace_find() returns has a type.
 	 */
 	uint8_t *types; /* owned */
 	size_t type_nr, type_alloc;

@@ -148,7 +148,8 @@ struct commit_graph_generation {
 
 struct commit_graph_generations {
 	/*
-	 * The records. Their fields `generation` and `corrected` are filled in.
+	 * The records. commit_graph_generations_compute() sets their fields
+	 * `generation` and `corrected`.
 	 */
 	struct commit_graph_record *records;
 	uint32_t nr;

@@ -313,8 +313,9 @@ static uint32_t head_island(const struct marking *p, size_t head, bool is_tip)
 }
 
 /*
- * Gives each head commit the island of its history. Later, mark_commits() gives
- * these islands to the ancestors, too. Returns 0 or ERR_NOMEM.
+ * Each head commit has an island for its history (head_island()). Marks only
+ * the head commits themselves with these islands. Later, mark_commits() marks
+ * the ancestors, too. Returns 0 or ERR_NOMEM.
  */
 static int mark_heads(struct marking *p)
 {

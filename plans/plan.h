@@ -42,11 +42,11 @@ struct plan_piece {
  */
 struct plan_absent {
 	/*
-	 * checksum of a whole pack whose objects are lacking; valid if
-	 * `pack_len` is not 0
+	 * checksum of an existing pack whose objects are all lacking in the
+	 * sent pack; valid if `pack_len` is not 0
 	 */
 	struct oid pack;
-	/* length of the pack `pack` in bytes; 0: no whole pack is lacking */
+	/* length of that existing pack in bytes; 0: there is no such pack */
 	uint64_t pack_len;
 	/* owned: ids of `nr` single objects that are lacking */
 	struct oid *blobs;

@@ -163,8 +163,9 @@ static bool is_redundant(struct prune *p, const struct oid *oid,
 
 /*
  * Begins the first turn, or the next one if this turn has lasted for TURN_NS. A
- * dry run takes no lock. Returns 0, or IS_LOCKED if another process keeps the
- * lock.
+ * turn is a time for which this process holds the lock of the packs without
+ * letting other processes have it. A dry run has turns, too, but takes no lock.
+ * Returns 0, or IS_LOCKED if another process keeps the lock.
  */
 static int take_turn(struct prune *p)
 {

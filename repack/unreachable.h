@@ -59,13 +59,14 @@ struct unreachable {
 	struct unreachable_item *items; /* owned: each object once */
 	size_t nr, alloc;
 	/*
-	 * Owned array for packed objects, indexed by obj_pos (below packed_nr):
-	 * the item number of the object, plus 1. 0: the object is not listed.
+	 * Owned array for packed objects. The index is the obj_pos of the
+	 * object, which is below packed_nr. The value is the item number of the
+	 * object, plus 1, or 0 if the object is not listed.
 	 */
 	uint32_t *by_packed;
 	/*
-	 * Owned array for objects that are not packed, indexed by obj_pos -
-	 * packed_nr: the item number of the object, plus 1.
+	 * Owned array for objects that are not packed. The index is the obj_pos
+	 * of the object minus packed_nr. The values are as in by_packed.
 	 */
 	uint32_t *by_extra;
 	size_t extra_alloc;

@@ -101,8 +101,9 @@ int s3_send(struct s3 *s3, struct client_answer *answer,
 /*
  * Translates the answer to a failed request. Returns STORE_ABSENT if the file
  * or the upload does not exist, STORE_CONFLICT for status 412, or a negative
- * error code. The answer to a HEAD has no body that says what is missing, so
- * status 404 is STORE_ABSENT.
+ * error code. For other requests than HEAD, the body of an answer with status
+ * 404 says whether the file or the whole bucket does not exist. The answer to a
+ * HEAD has no body, so its status 404 always gives STORE_ABSENT.
  */
 int s3_fail(const struct s3_call *call, const struct client_answer *answer,
 	    struct error *err);

@@ -18,7 +18,10 @@
 
 /* Number of lines of a large blob; a line has 17 bytes. */
 #define LARGE 20000
-/* So many lines are less than LEARN_MIN in packing/send.c. */
+/*
+ * Number of lines of a small blob. A blob of this size is smaller than
+ * LEARN_MIN in packing/send.c.
+ */
 #define SMALL 10000
 
 /* Add a blob of `lines` lines, which begins like all other such blobs. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests of libgitreach/repo.c, public functions that open repositories:
- * snapshots, and threads that share a snapshot.
+ * Tests of libgitreach/repo.c, the public functions that open repositories. The
+ * tests are about snapshots, and about threads that share a snapshot.
  */
 #include <setjmp.h>
 #include <stdarg.h>
