@@ -315,6 +315,32 @@ test_expect_success NSPAWN 'clones over TLS, over ssh, and from a socket of syst
 	grep "^30$" out >counts && test_line_count 3 counts
 '
 
+# upgrade <suffix> <sed script>: install gitreachd again, with a higher version, and with
+# a unit that the script changes. Return when another process is the server.
+upgrade () {
+	rm -rf newer && dpkg-deb -R "$packages"/gitreachd_*.deb newer &&
+	sed -i "s/^Version: .*/&$1/" newer/DEBIAN/control &&
+	sed -i "$2" newer/lib/systemd/system/gitreachd.service &&
+	dpkg-deb -b newer newer.deb &&
+	in_booted systemctl show -P MainPID gitreachd >before &&
+	in_booted sh -c "cat >$work/newer.deb" <newer.deb &&
+	in_booted dpkg -i $work/newer.deb &&
+	wait_until in_booted sh -c "test \$(systemctl show -P MainPID \
+		gitreachd) != $(cat before)"
+}
+
+test_expect_success NSPAWN 'the upgraded server takes over, or starts again for another unit' '
+	upgrade +1 "" &&
+	in_booted journalctl -q -u gitreachd >log && grep "upgrade: process" log &&
+	upgrade +2 "s/^WatchdogSec=.*/WatchdogSec=61/" &&
+	in_booted systemctl show -P WatchdogUSec gitreachd >actual &&
+	grep "1min 1s" actual &&
+	in_booted journalctl -q -u gitreachd >log &&
+	grep "upgrade: process" log >upgrades && test_line_count 1 upgrades &&
+	in_booted git ls-remote http://127.0.0.1:8080/source.git &&
+	in_booted sh -c "test ! -e /run/gitreachd.service.old"
+'
+
 test_expect_success NSPAWN 'a new server takes over, and stops when it is removed' '
 	in_booted systemctl show -P MainPID gitreachd >before &&
 	in_booted systemctl kill --kill-who=main --signal=SIGUSR2 gitreachd &&
