@@ -297,6 +297,7 @@ static void fill_options(struct state *state, struct server *server)
 		o->plan_directory_max = s->plan_memory << 20;
 	}
 	o->agent = server->names->agent.data;
+	o->version = builtin_version;
 	o->session_id = server->names->session_id.data;
 	o->namespace = getenv("GIT_NAMESPACE");
 	o->trace = tracing_trace(server->tracing);

@@ -74,6 +74,33 @@ static int put_json(struct buf *body, const char **type,
 	return status_print_json(body, s);
 }
 
+/*
+ * Prints the metric gitreach_build_info: its value is always 1, and its label
+ * is the version of the server that runs. Returns 0 or ERR_NOMEM.
+ */
+static int put_build(struct buf *body, const char *version,
+		     enum metrics_format format)
+{
+	const struct metrics_label label = {"version", &version, 1};
+	const struct metrics_family family = {
+		.name = "gitreach_build_info",
+		.help = "The version of the server that runs. Always 1.",
+		.kind = METRICS_GAUGE,
+		.scale = 1,
+		.labels = {&label},
+		.label_nr = 1,
+	};
+	struct metrics *m = metrics_new(&family, 1, NULL);
+	int ret;
+
+	if (!m)
+		return ERR_NOMEM;
+	metrics_set(m, 0, &(unsigned){0}, 1);
+	ret = metrics_print_part(body, m, format);
+	metrics_free(m);
+	return ret;
+}
+
 static int put_metrics(struct buf *body, const char **type,
 		       struct daemon_request *q, const struct status *s)
 {
@@ -85,12 +112,14 @@ static int put_metrics(struct buf *body, const char **type,
 			      accept->value.len, name, sizeof(name) - 1);
 	enum metrics_format format = is_open ? METRICS_OPENMETRICS
 					     : METRICS_PROMETHEUS;
-	int ret = stored_counts_print(body, counts_of(q), s->store.limit,
-				      format);
+	int ret = put_build(body, q->options->version, format);
 
 	*type = is_open ? "application/openmetrics-text; version=1.0.0; "
 			  "charset=utf-8"
 			: "text/plain; version=0.0.4; charset=utf-8";
+	if (!ret)
+		ret = stored_counts_print(body, counts_of(q), s->store.limit,
+					  format);
 	return ret ? ret
 		   : statistics_print(body, q->conn->shared->statistics,
 				      &s->now, format);

@@ -106,6 +106,8 @@ struct daemon_options {
 	const char *plan_directory;
 	uint64_t plan_directory_max; /* bytes */
 	const char *agent;           /* "<name>/<version>" */
+	/* the version of the program, without quotes or backslashes */
+	const char *version;
 	const char *session_id;
 	/* NULL: requests are not traced */
 	struct trace *trace;

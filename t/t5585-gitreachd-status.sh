@@ -64,6 +64,8 @@ test_expect_success 'requests are counted' '
 	grep "^gitreach_requests_total{service=\"receive-pack\",command=\"advertise\"" metrics &&
 	grep "^gitreach_phase_seconds_count{phase=\"pack\"} 1$" metrics &&
 	grep "^gitreach_workers 3$" metrics &&
+	version=$("$DAEMON" --version | sed "s/.* //") &&
+	grep -F -x "gitreach_build_info{version=\"$version\"} 1" metrics &&
 	grep "^gitreach_snapshots_open [12]$" metrics &&
 	! grep "r.git" metrics
 '
