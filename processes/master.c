@@ -6,9 +6,12 @@
  *
  *	SIGTERM, SIGINT   workers drain, then the master ends
  *	SIGHUP            new options: new workers start, then old ones drain
- *	SIGUSR2           a successor starts; when it is ready, as for SIGTERM
+ *	SIGUSR2           a successor starts; when it is ready, workers drain,
+ *	                  then the master ends
  *
  * A worker that drains accepts no connections, and ends after its requests.
+ * After SIGTERM, workers that need longer than options->drain_timeout are
+ * killed. After SIGHUP and SIGUSR2, new workers serve, so there is no limit.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -64,11 +67,10 @@ struct process {
 	 */
 	struct status_board *board;
 	enum role role;
-	/*
-	 * the time at which a worker that drains is killed; 0: the worker
-	 * serves
-	 */
+	bool is_draining;
+	/* the time at which a process that drains is killed; 0: no limit */
 	uint64_t kill_ns;
+	bool is_killed; /* kill_late() has killed the process */
 	/* master.generation when the process was started */
 	unsigned generation;
 };
@@ -239,8 +241,12 @@ static int start_worker(struct master *m, enum role role, struct error *err)
 			status_board_give_back(board);
 		return (int)pid;
 	}
-	m->processes[m->process_nr++] = (struct process){pid, board, role, 0,
-							 m->generation};
+	m->processes[m->process_nr++] = (struct process){
+		.pid = pid,
+		.board = board,
+		.role = role,
+		.generation = m->generation,
+	};
 	return 0;
 }
 
@@ -259,7 +265,7 @@ static bool wants_admin(const struct daemon_options *o)
  */
 static bool is_current(const struct master *m, const struct process *p)
 {
-	return !p->kill_ns && p->generation == m->generation;
+	return !p->is_draining && p->generation == m->generation;
 }
 
 static size_t serving_nr(const struct master *m, enum role role)
@@ -272,13 +278,22 @@ static size_t serving_nr(const struct master *m, enum role role)
 	return nr;
 }
 
-static size_t draining_nr(const struct master *m)
+/* Returns whether a process drains. */
+static bool is_any_draining(const struct master *m)
 {
-	size_t nr = 0;
-
 	for (size_t i = 0; i < m->process_nr; i++)
-		nr += m->processes[i].kill_ns != 0;
-	return nr;
+		if (m->processes[i].is_draining)
+			return true;
+	return false;
+}
+
+/* Returns whether a process drains that will be killed if it takes long. */
+static bool is_any_limited(const struct master *m)
+{
+	for (size_t i = 0; i < m->process_nr; i++)
+		if (m->processes[i].kill_ns)
+			return true;
+	return false;
 }
 
 /* Returns whether a worker has reported that it serves. */
@@ -305,7 +320,7 @@ static bool is_older_serving(const struct master *m)
 	for (size_t i = 0; i < m->process_nr; i++) {
 		const struct process *p = &m->processes[i];
 
-		if (!p->kill_ns && p->generation != m->generation &&
+		if (!p->is_draining && p->generation != m->generation &&
 		    p->role == ROLE_WORKER && has_served(p))
 			return true;
 	}
@@ -340,10 +355,24 @@ static void limit_pause(struct master *m)
 }
 
 /*
+ * Sets the time at which the processes that drain without a limit are killed:
+ * options->drain_timeout from now.
+ */
+static void limit_draining(struct master *m)
+{
+	uint64_t end = sys_clock_ns() + m->options->drain_timeout * SECOND_NS;
+
+	for (size_t i = 0; i < m->process_nr; i++)
+		if (m->processes[i].is_draining && !m->processes[i].kill_ns)
+			m->processes[i].kill_ns = end;
+}
+
+/*
  * Start processes until the configured number of workers serve. If a worker
- * cannot be started, the master tries again later. In the master, returns 0. In
- * a worker process, returns the result of the worker: 0 or a negative error
- * code.
+ * cannot be started, the master tries again later. The reason may be that too
+ * many old workers still drain, so they get a limit then. In the master,
+ * returns 0. In a worker process, returns the result of the worker: 0 or a
+ * negative error code.
  */
 static int fill(struct master *m, struct error *err)
 {
@@ -365,6 +394,7 @@ static int fill(struct master *m, struct error *err)
 	if (m->is_worker || !ret)
 		return ret;
 	pause_starts(m);
+	limit_draining(m);
 	error_set(&reason, ERR_IO, DAEMON_ERROR "cannot start a worker: %s",
 		  reason.msg);
 	put_log(m, reason.msg);
@@ -395,11 +425,11 @@ static void raise_descriptors(const struct master *m)
 }
 
 /* Tells a process to finish its requests and end. */
-static void retire_one(const struct master *m, struct process *p)
+static void retire_one(struct process *p)
 {
-	if (p->kill_ns)
+	if (p->is_draining)
 		return;
-	p->kill_ns = sys_clock_ns() + m->options->drain_timeout * SECOND_NS;
+	p->is_draining = true;
 	sys_fork_signal(p->pid, SIGTERM);
 }
 
@@ -407,7 +437,7 @@ static void retire_one(const struct master *m, struct process *p)
 static void retire(struct master *m)
 {
 	for (size_t i = 0; i < m->process_nr; i++)
-		retire_one(m, &m->processes[i]);
+		retire_one(&m->processes[i]);
 }
 
 /* Tells the processes with older options to finish their requests and end. */
@@ -415,7 +445,7 @@ static void retire_older(struct master *m)
 {
 	for (size_t i = 0; i < m->process_nr; i++)
 		if (m->processes[i].generation != m->generation)
-			retire_one(m, &m->processes[i]);
+			retire_one(&m->processes[i]);
 }
 
 /*
@@ -425,7 +455,7 @@ static void retire_older(struct master *m)
 static bool has_older(const struct master *m)
 {
 	for (size_t i = 0; i < m->process_nr; i++)
-		if (!m->processes[i].kill_ns &&
+		if (!m->processes[i].is_draining &&
 		    m->processes[i].generation != m->generation)
 			return true;
 	return false;
@@ -446,7 +476,7 @@ static void begin_generation(struct master *m)
 	for (size_t i = 0; !m->is_ready && has_older(m) && i < m->process_nr;
 	     i++)
 		if (is_current(m, &m->processes[i]))
-			retire_one(m, &m->processes[i]);
+			retire_one(&m->processes[i]);
 	m->generation++;
 	m->is_ready = false;
 	m->pause_ns = m->pause_len_ns = 0;
@@ -466,7 +496,7 @@ static void renew_relay(struct master *m)
 {
 	for (size_t i = 0; i < m->process_nr; i++)
 		if (m->processes[i].role == ROLE_RELAY)
-			retire_one(m, &m->processes[i]);
+			retire_one(&m->processes[i]);
 }
 
 static void forget(struct master *m, size_t i)
@@ -490,6 +520,7 @@ static void tell_end(const struct master *m)
 	tell_manager(m, text);
 }
 
+/* Lets the processes drain, without a limit. The server ends after them. */
 static void end(struct master *m)
 {
 	if (m->is_ending)
@@ -593,10 +624,18 @@ static void note_successor_end(struct master *m, pid_t pid, int status)
 	end(m);
 }
 
+/* Returns the words with which the log names a process that has failed. */
+static const char *what_ended(const struct process *p)
+{
+	if (p->is_killed)
+		return "requests took longer than drain-timeout: worker";
+	return p->role == ROLE_RELAY ? "relay" : "worker";
+}
+
 static void note_end(struct master *m, pid_t pid, int status)
 {
 	size_t i = 0;
-	bool is_early;
+	bool is_early, is_last;
 
 	admission_forget(m->shared.admission, pid);
 	if (pid == m->successor.pid) {
@@ -607,10 +646,9 @@ static void note_end(struct master *m, pid_t pid, int status)
 		i++;
 	if (i == m->process_nr)
 		return;
-	if (!m->processes[i].kill_ns || status)
-		tell(m, m->processes[i].role == ROLE_RELAY ? "relay" : "worker",
-		     pid, status);
-	if (status > 128)
+	if (!m->processes[i].is_draining || status)
+		tell(m, what_ended(&m->processes[i]), pid, status);
+	if (status > 128 && !m->processes[i].is_killed)
 		statistics_add_crash(m->shared.statistics);
 	if (status > 128 && status != 128 + SIGKILL && m->processes[i].board)
 		status_board_each(m->processes[i].board, note_crash, m);
@@ -618,9 +656,12 @@ static void note_end(struct master *m, pid_t pid, int status)
 	 * If a worker ends by itself, or crashes before it is ready, wait
 	 * before it is started again, to save CPU time.
 	 */
-	is_early = !m->processes[i].kill_ns &&
+	is_early = !m->processes[i].is_draining &&
 		   (status < 128 || !has_served(&m->processes[i]));
+	is_last = m->processes[i].is_draining && !m->is_ending;
 	forget(m, i);
+	if (is_last && !is_any_draining(m))
+		put_log(m, "the old workers have ended");
 	if (is_early)
 		pause_starts(m);
 	limit_pause(m);
@@ -639,9 +680,14 @@ static void kill_late(struct master *m)
 {
 	uint64_t now = sys_clock_ns();
 
-	for (size_t i = 0; i < m->process_nr; i++)
-		if (m->processes[i].kill_ns && now >= m->processes[i].kill_ns)
-			sys_fork_signal(m->processes[i].pid, SIGKILL);
+	for (size_t i = 0; i < m->process_nr; i++) {
+		struct process *p = &m->processes[i];
+
+		if (!p->kill_ns || now < p->kill_ns)
+			continue;
+		p->is_killed = true;
+		sys_fork_signal(p->pid, SIGKILL);
+	}
 }
 
 /* ---- reload, upgrade, readiness */
@@ -774,12 +820,14 @@ static void feed_watchdog(struct master *m)
 
 static void obey(struct master *m, int signal_nr)
 {
-	if (signal_nr == SIGHUP && !m->is_ending)
+	if (signal_nr == SIGHUP && !m->is_ending) {
 		reload(m);
-	else if (signal_nr == SIGUSR2)
+	} else if (signal_nr == SIGUSR2) {
 		upgrade(m);
-	else if (signal_nr == SIGTERM || signal_nr == SIGINT)
+	} else if (signal_nr == SIGTERM || signal_nr == SIGINT) {
 		end(m);
+		limit_draining(m);
+	}
 }
 
 /*
@@ -789,7 +837,7 @@ static int sleep_ms(const struct master *m)
 {
 	uint64_t watchdog_ms = m->program->watchdog_ms / 4;
 
-	if (draining_nr(m) || m->report_ns || sys_clock_ns() < m->pause_ns)
+	if (is_any_limited(m) || m->report_ns || sys_clock_ns() < m->pause_ns)
 		return TICK_MS;
 	return watchdog_ms ? (int)watchdog_ms : -1;
 }

@@ -252,6 +252,98 @@ test_expect_success 'if a successor does not start, the old process goes on' '
 	log_has "stopped" 2
 '
 
+# begin_download: read the beginning of a large file from the server, and the rest when
+# the file "go" exists. Sets $download.
+begin_download () {
+	rm -f begun go &&
+	cat >slow.py <<-\EOF &&
+	import os, socket, sys, time
+	s = socket.socket()
+	s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+	s.connect(("127.0.0.1", int(sys.argv[1])))
+	s.sendall(b"GET /big.git/objects/pack/%s HTTP/1.0\r\nHost: h\r\n\r\n"
+	          % sys.argv[2].encode())
+	got = len(s.recv(1000))
+	open("begun", "w").close()
+	while not os.path.exists("go"):
+	    time.sleep(0.05)
+	while True:
+	    part = s.recv(1 << 20)
+	    if not part:
+	        break
+	    got += len(part)
+	sys.exit(got < int(sys.argv[3]))
+	EOF
+	pack=$(cd srv/big.git/objects/pack && ls *.pack) &&
+	{
+		python3 slow.py ${url##*:} $pack \
+			$(stat -c %s srv/big.git/objects/pack/$pack) &
+		download=$!
+	} &&
+	wait_until test -e begun
+}
+
+# end_download: the client has received the whole file.
+end_download () {
+	: >go &&
+	wait $download
+}
+
+test_expect_success 'a download is finished after a reload, however long it takes' '
+	repo_init srv/big.git &&
+	dd if=/dev/urandom bs=1M count=30 2>/dev/null >random &&
+	stock -C srv/big.git hash-object -w --stdin <random >blob &&
+	stock -C srv/big.git pack-objects -q objects/pack/pack <blob &&
+	conf "listen = http://127.0.0.1:0" "drain-timeout = 1" &&
+	start &&
+	begin_download &&
+	kill -HUP $server &&
+	log_has "reloaded" &&
+	sleep 2 &&
+	! grep "old workers have ended" log &&
+	end_download &&
+	log_has "the old workers have ended" &&
+	! grep "killed" log &&
+	stop
+'
+
+test_expect_success 'a download is finished after an upgrade, however long it takes' '
+	conf "listen = http://127.0.0.1:0" "drain-timeout = 1" &&
+	start &&
+	begin_download &&
+	kill -USR2 $server &&
+	log_has "upgrade: process [0-9]* serves" &&
+	sleep 2 &&
+	kill -0 $server &&
+	end_download &&
+	successor 1 &&
+	! grep "killed" log &&
+	kill $server &&
+	log_has "stopped" 2
+'
+
+test_expect_success 'SIGTERM limits all downloads, also those of an earlier reload' '
+	conf "listen = http://127.0.0.1:0" "drain-timeout = 1" &&
+	start &&
+	begin_download &&
+	kill -HUP $server &&
+	log_has "reloaded" &&
+	stop &&
+	log_has "drain-timeout: worker [0-9]*: killed by signal 9" &&
+	log_has "stopped" &&
+	test_must_fail end_download &&
+	start &&
+	begin_download &&
+	kill -USR2 $server &&
+	log_has "upgrade: process [0-9]* serves" &&
+	sleep 0.2 &&
+	kill $server &&
+	successor 1 &&
+	test_must_fail end_download &&
+	kill $server &&
+	log_has "stopped" 2
+'
+
 # activate <names> <option>...: start the server as systemd does, with a socket for
 # each name. Their ports are in the file "ports", and the messages of the server
 # in the file "messages".
