@@ -41,15 +41,20 @@ static bool is_number(const char *text, size_t len)
 	return len && digits == len;
 }
 
+bool revname_selector_is_branch(const char *text, size_t len)
+{
+	return is_word(text, len, "u") || is_word(text, len, "upstream") ||
+	       is_word(text, len, "push") ||
+	       (len && text[0] == '-' && is_number(text + 1, len - 1));
+}
+
 int revname_selector_parse(struct revname_selector *out, const char *text,
 			   size_t len, int64_t now)
 {
 	char *copy;
 	int ret;
 
-	if (is_word(text, len, "u") || is_word(text, len, "upstream") ||
-	    is_word(text, len, "push") ||
-	    (len && text[0] == '-' && is_number(text + 1, len - 1)))
+	if (revname_selector_is_branch(text, len))
 		return ERR_UNSUPPORTED;
 	copy = mem_strndup(text, len);
 	if (!copy)

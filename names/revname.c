@@ -33,7 +33,7 @@
  * is tried. Each try may parse the whole name as a date and read a reflog, and
  * a client may choose the name. Stock Git has no limit.
  */
-#define DATE_TRIES_MAX 100
+#define DATE_TRIES_MAX 4
 
 /* For <rev>~<n> with a larger n, the commit-graph is opened. */
 #define STEPS_WITHOUT_GRAPH 16
@@ -539,16 +539,13 @@ static int apply_peel(const struct resolver *r, struct oid *oid,
  */
 static bool names_branch(const char *name, size_t len, bool checkouts)
 {
-	struct revname_selector s;
-
 	for (size_t i = 0; i + 1 < len; i++) {
 		const char *text = name + i + 2;
 		const char *end = memchr(text, '}', len - i - 2);
 
 		if (name[i] == '@' && name[i + 1] == '{' && end &&
 		    (checkouts || *text != '-') &&
-		    revname_selector_parse(&s, text, (size_t)(end - text), 0) ==
-			    ERR_UNSUPPORTED)
+		    revname_selector_is_branch(text, (size_t)(end - text)))
 			return true;
 	}
 	return false;

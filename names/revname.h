@@ -176,12 +176,19 @@ struct revname_selector {
 };
 
 /*
+ * Returns whether the text between the braces of a selector @{...} stands for a
+ * branch: "-<n>", or "u", "upstream" or "push" in upper or lower case. Parses
+ * no date, so a long text costs little.
+ */
+bool revname_selector_is_branch(const char *text, size_t len);
+
+/*
  * Parses the text between the braces of a selector @{...}. Up to eight digits
  * are a number of entries. Any other text is a date, which may be relative to
  * `now`. Returns 1 if parsed, 0 if the text is neither a number nor a date.
- * Returns ERR_UNSUPPORTED for "-<n>", and for "u", "upstream" and "push" in
- * upper or lower case. *out is set only if the result is 1; out->quiet is then
- * false.
+ * Returns ERR_UNSUPPORTED if the text stands for a branch
+ * (revname_selector_is_branch()). *out is set only if the result is 1;
+ * out->quiet is then false.
  */
 int revname_selector_parse(struct revname_selector *out, const char *text,
 			   size_t len, int64_t now);

@@ -157,6 +157,21 @@ def wide_filters(tip):
                  pkt("done"))
 
 
+def sparse_of(tip, name):
+    return fetch(pkt(f"want {tip}"), pkt(f"filter sparse:oid={name}"),
+                 pkt("done"))
+
+
+def open_braces(tip):
+    """A name in which any of many braces may begin a selector."""
+    return sparse_of(tip, 32000 * "@{" + "}")
+
+
+def long_dates(tip):
+    """A long date, which may be read once for each suffix."""
+    return sparse_of(tip, "main@{" + 10000 * "1 day " + "}" + 100 * "^{tag}")
+
+
 def repeated_filters(tip):
     return fetch(pkt(f"want {tip}"), many("filter blob:none"), pkt("done"))
 

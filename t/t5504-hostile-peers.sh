@@ -67,4 +67,17 @@ done <<\EOF
 0 v0_depths
 EOF
 
+# The limit is in seconds of CPU time.
+for scenario in open_braces long_dates
+do
+	test_expect_success "upload-pack: $scenario cost little CPU time" "
+		(
+			GIT_PROTOCOL=version=2 && export GIT_PROTOCOL &&
+			unset TZ && ulimit -t 3 &&
+			survives upload-pack 128 $scenario \
+				'unable to access sparse blob'
+		)
+	"
+done
+
 test_done
