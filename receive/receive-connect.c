@@ -497,6 +497,58 @@ static int find_new(struct walk_result *result, struct check *k)
 				      &options, k->why);
 }
 
+/*
+ * Check that each object that a tree of the walk names as a blob is a blob. The
+ * walk has read all trees, but no blob. If a tree that names another tree as a
+ * blob were accepted, every later walk that meets both uses of this object
+ * would fail: each clone of all branches, and each repack.
+ *
+ * An object whose type cannot be read was damaged before the push, and is not
+ * the fault of the client. Cost: one header of an object for each blob.
+ */
+static int check_blobs(struct check *k, const struct walk_items *objects)
+{
+	struct objspace *space = &k->w.space;
+
+	for (size_t i = 0; i < objects->nr; i++) {
+		const struct walk_item *item = &objects->items[i];
+		enum object_type type;
+
+		if (item->type == OBJ_BLOB &&
+		    !objspace_info(space, k->w.reader, item->obj_pos, &type,
+				   NULL, NULL) &&
+		    type != OBJ_BLOB)
+			return objspace_mistyped(space, item->obj_pos, type,
+						 OBJ_BLOB, k->why);
+	}
+	return 0;
+}
+
+/*
+ * Check the objects of the walk with check_blobs(). If clients may know only of
+ * reachable objects (is_limit), the walk has left out the objects of the
+ * boundary, although a tree of the push may name one of them as another type.
+ * So the objects of the commits are listed once more, with those of the
+ * boundary. `result` keeps its commits.
+ */
+static int check_types(struct check *k, struct walk_result *result)
+{
+	const struct walk_options options = {.objects = true, .threads = 1};
+	struct walk_result all = WALK_RESULT_INIT;
+	int ret;
+
+	if (!k->c->r->is_limit)
+		return check_blobs(k, &result->objects);
+	all.revs = result->revs;
+	ret = walk_enumerate_commits(&all, &k->w, &k->wants, &k->haves,
+				     &options, k->why);
+	if (!ret)
+		ret = check_blobs(k, &all.objects);
+	all.revs = (struct revwalk_result)REVWALK_RESULT_INIT;
+	walk_result_release(&all);
+	return ret;
+}
+
 static int check_objects(struct check *k, struct oidset *new_shallow)
 {
 	struct walk_result result = WALK_RESULT_INIT;
@@ -506,6 +558,8 @@ static int check_objects(struct check *k, struct oidset *new_shallow)
 		ret = check_commits(k, &result.revs);
 	if (!ret && k->c->r->is_limit)
 		ret = check_visible(k, &result.objects);
+	if (!ret)
+		ret = check_types(k, &result);
 	for (size_t i = 0; new_shallow && ret >= 0 && i < result.revs.nr; i++) {
 		struct oid oid;
 

@@ -388,6 +388,56 @@ test_expect_success 'a commit whose parent exists but is incomplete is refused' 
 	test_clean graph.git
 '
 
+# lie <mode> <type> <id> <parent>: write to lie.in a push of refs/heads/lie. The tree of
+# its commit has one entry with this mode and id. `liar.git` lacks the named object, so
+# stock Git does not check the type.
+lie () {
+	tree=$(printf "$1 $2 $3\tlie\n" | stock -C liar.git mktree --missing) &&
+	lie=$(printf "%s\n" "tree $tree" "parent $4" \
+		"author A <a@b> 1 +0000" "committer A <a@b> 1 +0000" "" lie |
+		stock -C liar.git hash-object -w -t commit --literally --stdin) &&
+	printf "%s\n" $tree $lie >ids &&
+	raw="$ZERO $lie refs/heads/lie" &&
+	{
+		printf "%04x%s\0report-status" $((${#raw} + 18)) "$raw" &&
+		printf 0000 &&
+		stock -C liar.git pack-objects -q --stdout <ids
+	} >lie.in
+}
+
+test_expect_success 'a tree that names an object as another type is refused' '
+	rm -rf lied.git liar.git &&
+	repo_init liar.git &&
+	stock clone -q --bare client.git lied.git &&
+	root=$(stock -C lied.git rev-parse main^{tree}) &&
+	tip=$(stock -C lied.git rev-parse main) &&
+	blob=$(stock -C lied.git ls-tree -r main | sed -n "1s/.*blob \(.*\)	.*/\1/p") &&
+	for limit in false true
+	do
+		stock -C lied.git config gitreach.reachableOnly $limit &&
+		for unpack in 1 100
+		do
+			stock -C lied.git config receive.unpackLimit $unpack &&
+			lie 100644 blob $root $tip &&
+			"$OURS" lied.git <lie.in >out 2>err &&
+			grep -a "ng refs/heads/lie missing necessary objects" out &&
+			lie 100644 blob $tip $tip &&
+			"$OURS" lied.git <lie.in >out 2>err &&
+			grep -a "ng refs/heads/lie missing necessary objects" out &&
+			lie 040000 tree $blob $tip &&
+			"$OURS" lied.git <lie.in >out 2>err &&
+			grep -a "ng refs/heads/lie missing necessary objects" out ||
+				return 1
+		done
+	done &&
+	stock -C lied.git repack -adq &&
+	# The types are right.
+	lie 100644 blob $blob $tip &&
+	"$OURS" lied.git <lie.in >out 2>err &&
+	grep -a "ok refs/heads/lie" out &&
+	test_clean lied.git
+'
+
 # push_many <bad>...: push 60 new refs to graph.git. The refs with the numbers <bad>
 # get ids of missing objects. Check that only these refs are refused.
 push_many () {
