@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "names/revname.h"
+#include "object/oidmap.h"
 #include "object/parse.h"
 
 /* minimum number of digits of an abbreviated id */
@@ -27,16 +28,21 @@
 struct candidates {
 	struct oid *oids; /* owned */
 	size_t nr, alloc;
+	/*
+	 * the same ids; the values are unused. An object may have several
+	 * copies. Clients may push very many ids with the same first digits,
+	 * so a search of the array would be too slow.
+	 */
+	struct oidmap seen;
 };
 
 static int collect(void *ctx, const struct oid *oid)
 {
 	struct candidates *c = ctx;
-	size_t i;
+	int ret = oidmap_add(&c->seen, oid, 0, NULL);
 
-	for (i = 0; i < c->nr; i++)
-		if (oid_equal(&c->oids[i], oid))
-			return 0;
+	if (ret <= 0)
+		return ret;
 	if (mem_grow(&c->oids, &c->alloc, c->nr + 1, sizeof(*c->oids)) < 0)
 		return ERR_NOMEM;
 	c->oids[c->nr++] = *oid;
@@ -269,7 +275,8 @@ static int set_ambiguous(struct candidates *c, const char *hex, size_t len,
 
 	qsort(c->oids, c->nr, sizeof(*c->oids), compare_oids);
 	for (size_t t = 0; t < ARRAY_NR(order); t++)
-		for (size_t i = 0; !ret && i < c->nr; i++) {
+		for (size_t i = 0; !ret && i < c->nr && list.len < LIST_MAX;
+		     i++) {
 			ret = append_candidate(&list, &c->oids[i], order[t],
 					       reader, odb);
 			if (list.len < LIST_MAX)
@@ -299,7 +306,7 @@ int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 			  enum revname_hint hint, struct odb_reader *reader,
 			  const struct odb *odb, struct error *err)
 {
-	struct candidates c = {NULL, 0, 0};
+	struct candidates c = {.seen = OIDMAP_INIT};
 	struct oid prefix;
 	int ret;
 
@@ -325,6 +332,7 @@ int revname_resolve_short(struct oid *out, const char *hex, size_t len,
 		ret = 1;
 	}
 out:
+	oidmap_release(&c.seen);
 	free(c.oids);
 	return ret;
 }

@@ -172,6 +172,11 @@ def long_dates(tip):
     return sparse_of(tip, "main@{" + 10000 * "1 day " + "}" + 100 * "^{tag}")
 
 
+def short_id(tip):
+    """The first digits of very many ids."""
+    return sparse_of(tip, "abcd")
+
+
 def repeated_filters(tip):
     return fetch(pkt(f"want {tip}"), many("filter blob:none"), pkt("done"))
 

@@ -67,8 +67,17 @@ done <<\EOF
 0 v0_depths
 EOF
 
+# Only the names of these objects are read.
+test_expect_success 'setup: very many ids with the same first digits' '
+	mkdir -p server.git/objects/ab &&
+	(
+		cd server.git/objects/ab &&
+		python3 -c "for i in range(80000): open(f\"cd{i:036x}\", \"w\")"
+	)
+'
+
 # The limit is in seconds of CPU time.
-for scenario in open_braces long_dates
+for scenario in open_braces long_dates short_id
 do
 	test_expect_success "upload-pack: $scenario cost little CPU time" "
 		(
