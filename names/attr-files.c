@@ -9,6 +9,7 @@
 #include "names/attrs.h"
 #include "names/index-file.h"
 #include "names/revname.h"
+#include "object/oidmap.h"
 #include "object/parse.h"
 #include "sys/io.h"
 #include "sys/map.h"
@@ -19,6 +20,19 @@
  * in stock Git.
  */
 #define FILE_MAX_LEN ((uint64_t)100 << 20)
+
+/*
+ * Limits of the work for one tree as the source of attributes. A client may
+ * have pushed this tree, and a small pack can hold a tree with billions of
+ * paths. Reading a tree costs TREE_COST, and reading an attribute file costs
+ * FILE_COST and one for each byte. So at most a million trees, 10,000 files and
+ * 100 million bytes are read.
+ */
+enum {
+	TREE_BUDGET = 100000000,
+	TREE_COST = 100,
+	FILE_COST = 10000,
+};
 
 struct loader {
 	struct attrs *attrs;
@@ -31,6 +45,15 @@ struct loader {
 	 * slash at the end
 	 */
 	struct buf dir;
+	/* a tree as the source: the cost that may still be spent */
+	uint64_t budget;
+	/* number of attribute files found in trees so far */
+	uint64_t found_nr;
+	/*
+	 * ids of trees that have no attribute file in any directory below them;
+	 * the values are unused
+	 */
+	struct oidmap barren;
 	struct error *err;
 };
 
@@ -82,6 +105,30 @@ static int add_blob(struct loader *l, const struct oid *oid)
 
 /* ---- a tree as the source */
 
+/* Takes a cost from the budget. Returns false if too little is left. */
+static bool spend(struct loader *l, uint64_t cost)
+{
+	bool fits = cost <= l->budget;
+
+	l->budget = fits ? l->budget - cost : 0;
+	return fits;
+}
+
+/*
+ * Adds the rules of an attribute file in a tree, unless the file costs more
+ * than the budget. Returns 0 or a negative error code.
+ */
+static int add_tree_file(struct loader *l, const struct oid *oid)
+{
+	uint64_t len;
+
+	l->found_nr++;
+	if (odb_info(l->reader, oid, NULL, &len, NULL) < 0 ||
+	    len > FILE_MAX_LEN || !spend(l, FILE_COST + len))
+		return 0;
+	return add_blob(l, oid);
+}
+
 static int add_tree(struct loader *l, const struct oid *oid, unsigned depth);
 
 /*
@@ -103,7 +150,7 @@ static int add_entries(struct loader *l, struct cursor c, bool dirs,
 		oid_from_raw(&oid, e.oid, l->odb->algo);
 		if (!dirs && (e.mode & TREE_MODE_TYPE) == TREE_MODE_FILE &&
 		    !strcmp(e.name, ATTR_FILE))
-			ret = add_blob(l, &oid);
+			ret = add_tree_file(l, &oid);
 		if (!dirs || !tree_entry_is_dir(&e) || ret < 0)
 			continue;
 		if (buf_append(&l->dir, e.name, e.name_len) < 0 ||
@@ -115,7 +162,7 @@ static int add_entries(struct loader *l, struct cursor c, bool dirs,
 	return ret;
 }
 
-static int add_tree(struct loader *l, const struct oid *oid, unsigned depth)
+static int read_tree(struct loader *l, const struct oid *oid, unsigned depth)
 {
 	struct odb_object obj = ODB_OBJECT_INIT;
 	int ret = odb_read(l->reader, oid, &obj, l->err);
@@ -130,6 +177,26 @@ static int add_tree(struct loader *l, const struct oid *oid, unsigned depth)
 			ret = add_entries(l, c, true, depth);
 	}
 	odb_object_release(l->reader, &obj);
+	return ret;
+}
+
+/*
+ * Adds the rules of the attribute files in a tree and in its subdirectories. A
+ * tree that is known to have none is not read again, and no tree is read when
+ * the budget is spent. Returns 0 or a negative error code.
+ */
+static int add_tree(struct loader *l, const struct oid *oid, unsigned depth)
+{
+	uint64_t found_before = l->found_nr;
+	uint32_t unused;
+	int ret;
+
+	if (oidmap_get(&l->barren, oid, &unused) || !spend(l, TREE_COST))
+		return 0;
+	ret = read_tree(l, oid, depth);
+	if (!ret && l->found_nr == found_before &&
+	    oidmap_add(&l->barren, oid, 0, NULL) < 0)
+		ret = error_nomem(l->err);
 	return ret;
 }
 
@@ -422,6 +489,8 @@ int attr_files_load(struct attrs **out, const char *name, const struct odb *odb,
 		.repo = odb->repo,
 		.reader = odb_reader_new(odb, (size_t)1 << 20),
 		.dir = BUF_INIT,
+		.budget = TREE_BUDGET,
+		.barren = OIDMAP_INIT,
 		.err = err,
 	};
 	bool icase = false;
@@ -435,6 +504,7 @@ int attr_files_load(struct attrs **out, const char *name, const struct odb *odb,
 		ret = add_all(&l);
 	odb_reader_free(l.reader);
 	buf_release(&l.dir);
+	oidmap_release(&l.barren);
 	if (ret < 0) {
 		attrs_free(l.attrs);
 		return ret;

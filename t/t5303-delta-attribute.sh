@@ -186,6 +186,39 @@ test_expect_success 'attr.tree and GIT_ATTR_SOURCE' '
 	test_cmp expect err
 '
 
+# bomb <id>: print the id of a tree with 10^12 paths to the tree <id>.
+bomb () {
+	of_bomb=$1
+	for depth in 1 2 3 4 5 6 7 8 9 10 11 12
+	do
+		of_bomb=$(for i in 0 1 2 3 4 5 6 7 8 9
+			do
+				printf "040000 tree %s\td$i\n" $of_bomb
+			done | stock -C ours mktree) || return 1
+	done
+	echo $of_bomb
+}
+
+test_expect_success 'attr.tree: a small tree with very many paths' '
+	rm -rf ours && stock clone -q --bare base ours &&
+	blob=$(echo "*.bin -delta" | stock -C ours hash-object -w --stdin) &&
+	for name in other .gitattributes
+	do
+		sub=$(printf "100644 blob %s\t$name\n" $blob |
+			stock -C ours mktree) &&
+		bomb=$(bomb $sub) &&
+		tree=$(printf "040000 tree %s\t%s\n" $sub d $bomb e |
+			stock -C ours mktree) &&
+		stock -C ours update-ref refs/rules $tree &&
+		# The limit is in seconds of CPU time.
+		(
+			ulimit -t 5 &&
+			"$GIT" -C ours -c attr.tree=refs/rules repack -adfq
+		) || return 1
+	done &&
+	deltas_are d/y.txt x.bin x.txt
+'
+
 test_expect_success 'objects stored as deltas stay deltas' '
 	prepare &&
 	stock -C ours repack -adfq &&
