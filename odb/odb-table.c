@@ -8,8 +8,16 @@
 #include "odb/odb-table.h"
 
 /*
+ * Maximum number of slots that a search looks at. Clients can push very many
+ * objects whose ids begin with the same bits, and all of these ids belong into
+ * the same slot. Without such ids, nearly no search looks at so many slots.
+ */
+#define PROBES_MAX 64
+
+/*
  * Returns the slot of an id in the hash table, or the free slot where the id
- * belongs.
+ * belongs. Returns NULL if the first PROBES_MAX slots have other ids. No slot
+ * is ever freed, so the id is then not in the table.
  */
 static struct odb_table_slot *find_slot(const struct odb_table *t,
 					const uint8_t *raw)
@@ -18,7 +26,7 @@ static struct odb_table_slot *find_slot(const struct odb_table *t,
 	size_t at = (size_t)(load_be64(raw) >> t->shift);
 	uint32_t tag = load_be32(raw + 8);
 
-	for (;; at++) {
+	for (size_t end = at + PROBES_MAX; at < end; at++) {
 		struct odb_table_slot *slot = &t->slots[at & t->mask];
 
 		if (!slot->odb_pos_plus_1)
@@ -28,6 +36,7 @@ static struct odb_table_slot *find_slot(const struct odb_table *t,
 			    id_len))
 			return slot;
 	}
+	return NULL;
 }
 
 /*
@@ -42,7 +51,7 @@ static void add_source(struct odb_table *t, const struct odb_source *source)
 		struct odb_table_slot *slot = find_slot(t, raw);
 		uint32_t odb_pos;
 
-		if (slot->odb_pos_plus_1)
+		if (!slot || slot->odb_pos_plus_1)
 			continue;
 		if (!odb_source_pos(t->odb, source, i, &odb_pos) &&
 		    !odb_find_raw(t->odb, raw, &odb_pos))
@@ -85,6 +94,8 @@ bool odb_table_find(const struct odb_table *table, const uint8_t *raw,
 {
 	const struct odb_table_slot *slot = find_slot(table, raw);
 
+	if (!slot)
+		return odb_find_raw(table->odb, raw, odb_pos);
 	if (!slot->odb_pos_plus_1)
 		return false;
 	*odb_pos = slot->odb_pos_plus_1 - 1;

@@ -5,7 +5,8 @@
  * pack, and most packs do not have the object.
  *
  * The table uses open addressing, with 16 to 32 bytes per id. The table is
- * immutable, and threads may share it.
+ * immutable, and threads may share it. If very many ids begin with the same
+ * bits, some of them are left out of the table, and are searched in the packs.
  */
 #ifndef ODB_ODB_TABLE_H
 #define ODB_ODB_TABLE_H

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <time.h>
 
 #include "base/bytes.h"
 #include "odb/odb-table.h"
@@ -70,11 +71,71 @@ static void nothing_packed(void **state)
 	randrepo_release(&r);
 }
 
+enum { ALIKE_NR = 100000 };
+
+/* Makes an index of ALIKE_NR ids that begin with the same 32 bits. */
+static void write_alike(struct buf *out, uint8_t (*ids)[OID_MAX_LEN])
+{
+	struct pack_idx_entry *entries = calloc(ALIKE_NR, sizeof(*entries));
+	const struct oid checksum = OID_ZERO_INIT;
+
+	assert_non_null(entries);
+	for (uint32_t i = 0; i < ALIKE_NR; i++) {
+		store_be32(ids[i], 0x12345678);
+		store_be32(ids[i] + 4, 2 * i);
+		store_be32(ids[i] + 8, i * 0x9e3779b9);
+		entries[i].oid = ids[i];
+	}
+	assert_int_equal(pack_idx_write(out, entries, ALIKE_NR, &checksum, 2,
+					HASH_SHA1, NULL),
+			 0);
+	free(entries);
+}
+
+/*
+ * A client has pushed many objects whose ids begin with the same bits. The
+ * searches need little time: without a limit of the probes of one search, they
+ * need more than ten seconds together.
+ */
+static void many_alike(void **state)
+{
+	uint8_t(*ids)[OID_MAX_LEN] = calloc(ALIKE_NR, sizeof(*ids));
+	struct pack pack = {.algo = HASH_SHA1};
+	struct odb_pack op = {.pack = &pack};
+	struct odb odb = {.algo = HASH_SHA1, .packs = &op, .pack_nr = 1};
+	struct odb_source source = {.ids = &pack.idx.ids};
+	struct odb_table table;
+	struct buf idx = BUF_INIT;
+	clock_t start;
+
+	assert_non_null(ids);
+	write_alike(&idx, ids);
+	assert_int_equal(pack_idx_parse(&pack.idx, idx.data, idx.len, HASH_SHA1,
+					"alike.idx", NULL),
+			 0);
+	odb.sources = &source;
+	odb.source_nr = 1;
+	odb.packed_nr = ALIKE_NR;
+	start = clock();
+	assert_int_equal(odb_table_init(&table, &odb), 0);
+	for (uint32_t i = 0; i < ALIKE_NR; i++) {
+		check(&odb, &table, ids[i]);
+		ids[i][7] ^= 1;
+		check(&odb, &table, ids[i]);
+	}
+	assert_true((clock() - start) / CLOCKS_PER_SEC < 5);
+	odb_table_release(&table);
+	pack_idx_release(&pack.idx);
+	buf_release(&idx);
+	free(ids);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_answers),
 		cmocka_unit_test(nothing_packed),
+		cmocka_unit_test(many_alike),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
