@@ -62,15 +62,13 @@ struct expiry {
 static bool is_elsewhere(const struct expiry *e, const struct pack *leaving,
 			 const uint8_t *raw)
 {
-	uint32_t idx_pos;
-
 	for (uint32_t i = 0; i < e->om->midx.pack_nr; i++) {
 		uint32_t nr = e->om->pack_nrs[i];
 		const struct pack *pack = e->odb->packs[nr].pack;
 
 		if (e->taken[nr] && !pack_name_is_temporary(pack->name) &&
 		    pack->is_promisor >= leaving->is_promisor &&
-		    pack_idx_find(&pack->idx, raw, &idx_pos) &&
+		    pack_holds(pack, raw) &&
 		    freshen_pack(&e->freshness[nr], pack, leaving->mtime_ns))
 			return true;
 	}

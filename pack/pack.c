@@ -497,6 +497,61 @@ int pack_entry_base_pos(uint32_t *base_idx_pos, struct pack *pack,
 	return 0;
 }
 
+/*
+ * Returns whether the id at idx_pos is twice in the index. Equal ids are
+ * neighbours.
+ */
+static bool is_twice(const struct pack *pack, uint32_t idx_pos)
+{
+	const uint8_t *raw = pack_idx_oid(&pack->idx, idx_pos);
+	size_t len = hash_len(pack->algo);
+
+	return (idx_pos &&
+		!memcmp(raw, pack_idx_oid(&pack->idx, idx_pos - 1), len)) ||
+	       (idx_pos + 1 < pack->idx.nr &&
+		!memcmp(raw, pack_idx_oid(&pack->idx, idx_pos + 1), len));
+}
+
+/*
+ * Sets *offset to the offset of the base of the entry at *offset. Returns 1, 0
+ * if the entry is stored whole, or a negative error code. A base whose id is
+ * twice in the index is ERR_CORRUPT.
+ */
+static int step_to_base(uint64_t *offset, const struct pack *pack)
+{
+	struct pack_entry entry;
+	uint32_t idx_pos;
+	int ret = pack_entry_at(&entry, pack, *offset, NULL);
+
+	if (ret < 0 || entry.type != OBJ_REF_DELTA)
+		return ret < 0 ? ret
+			       : pack_entry_base(offset, pack, *offset, &entry,
+						 NULL);
+	if (!pack_idx_find(&pack->idx, entry.base_oid, &idx_pos) ||
+	    is_twice(pack, idx_pos))
+		return ERR_CORRUPT;
+	*offset = pack_idx_offset(&pack->idx, idx_pos);
+	return 1;
+}
+
+bool pack_chain_ends(const struct pack *pack, uint32_t idx_pos)
+{
+	uint64_t offset = pack_idx_offset(&pack->idx, idx_pos);
+	int ret = is_twice(pack, idx_pos) ? ERR_CORRUPT : 1;
+
+	for (unsigned i = 0; i <= PACK_CHAIN_MAX && ret > 0; i++)
+		ret = step_to_base(&offset, pack);
+	return !ret;
+}
+
+bool pack_holds(const struct pack *pack, const uint8_t *raw)
+{
+	uint32_t idx_pos;
+
+	return pack_idx_find(&pack->idx, raw, &idx_pos) &&
+	       pack_chain_ends(pack, idx_pos);
+}
+
 int pack_verify_checksum(const struct pack *pack, struct error *err)
 {
 	const uint8_t *bytes = pack_bytes(pack, err);

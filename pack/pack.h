@@ -217,6 +217,33 @@ int pack_entry_base_pos(uint32_t *base_idx_pos, struct pack *pack,
 			struct error *err);
 
 /*
+ * pack_chain_ends() follows at most this number of deltas. Stock Git makes
+ * chains of at most 4,095 deltas.
+ */
+#define PACK_CHAIN_MAX 4096
+
+/*
+ * Returns whether the delta chain of an object ends at an object that is stored
+ * whole. Call this before another copy of the object is removed. Reads the
+ * headers of the entries, and inflates nothing.
+ *
+ * A pack of an older version or of stock Git may have a chain that is a cycle:
+ * an object is a REF_DELTA against itself, or two objects are each other's
+ * base. No reader can read these objects from the pack.
+ *
+ * Returns false if the chain has more than PACK_CHAIN_MAX deltas, or if one of
+ * its entries cannot be read. Also returns false if the index has the object,
+ * or the base of a REF_DELTA, twice: readers may then follow different chains.
+ */
+bool pack_chain_ends(const struct pack *pack, uint32_t idx_pos);
+
+/*
+ * Returns whether the pack has the object, and its delta chain ends
+ * (pack_chain_ends()).
+ */
+bool pack_holds(const struct pack *pack, const uint8_t *raw);
+
+/*
  * Opens the .pack file again, for sending parts of it with system calls.
  * Returns a descriptor that the caller closes, or -1 if the file was removed or
  * replaced.

@@ -122,13 +122,15 @@ static bool is_there(struct prune *p, uint32_t nr)
 }
 
 /*
- * Pack `nr` has the object. Returns whether the pack still exists, and has the
- * object with a time that is not earlier than the time of the loose file.
+ * Pack `nr` has the object. Returns whether the pack still exists, its delta
+ * chain of the object ends, and the pack has the object with a time that is not
+ * earlier than the time of the loose file.
  */
 static bool suffices(struct prune *p, uint32_t nr, uint32_t idx_pos,
 		     int64_t mtime_ns)
 {
-	if (!is_there(p, nr))
+	if (!is_there(p, nr) ||
+	    !pack_chain_ends(p->odb->packs[nr].pack, idx_pos))
 		return false;
 	return p->odb->packs[nr].pack->is_cruft
 		       ? is_noted(p, nr, idx_pos,

@@ -45,6 +45,9 @@ struct prune_packed_options {
  *   modification time of the pack is set to now. If this fails, the loose copy
  *   stays.
  *
+ * A packed copy does not count if its delta chain does not end
+ * (pack_chain_ends()): the loose copy may be the only one that can be read.
+ *
  * The function holds the lock of the pack directory (sys/dirlock.h). About ten
  * times in each second, it leaves the lock to other processes for a moment. If
  * another process then keeps the lock for PRUNE_PACKED_LOCK_MS, the function

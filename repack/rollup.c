@@ -93,14 +93,13 @@ static bool is_excluded(const struct rollup *r, const uint8_t *raw)
 static bool is_left_out(struct rollup *r, const uint8_t *raw)
 {
 	const struct odb *odb = r->job->walk.odb;
-	uint32_t ignored;
 
 	if (!r->options->removes)
 		return is_excluded(r, raw);
 	for (uint32_t i = 0; i < odb->pack_nr; i++)
 		if ((r->options->parts[i] == ROLLUP_EXCLUDE ||
 		     r->options->parts[i] == ROLLUP_OPEN) &&
-		    pack_idx_find(&odb->packs[i].pack->idx, raw, &ignored) &&
+		    pack_holds(odb->packs[i].pack, raw) &&
 		    freshen_pack(&r->freshness[i], odb->packs[i].pack,
 				 r->newest_ns))
 			return true;

@@ -379,6 +379,72 @@ static void test_base_pos(void **state)
 	packfile_release(&p);
 }
 
+/* Adds a REF_DELTA whose id begins with `nr`, against the id of the other. */
+static void add_ref_delta(struct packfile *p, uint32_t nr, uint32_t base_nr)
+{
+	struct oid oid = {{0}}, base = {{0}};
+	struct pack_entry e = {.type = OBJ_REF_DELTA, .size = 3};
+
+	store_be32(oid.bytes, nr);
+	store_be32(base.bytes, base_nr);
+	e.base_oid = base.bytes;
+	packfile_add_entry(p, &e, "abc", 3, &oid);
+}
+
+static bool holds(const struct pack *pack, uint32_t nr)
+{
+	struct oid oid = {{0}};
+
+	store_be32(oid.bytes, nr);
+	return pack_holds(pack, oid.bytes);
+}
+
+/*
+ * The chains of these objects end: 1 is a delta against a whole object, and 2
+ * against 1. The chains of the others do not: 3 is a delta against itself, 4
+ * and 5 are each other's base, and 6 is a delta against 5. The base of 7 is not
+ * in the pack. 8 is twice in the pack, and is the base of 9.
+ */
+static void test_chain_ends(void **state)
+{
+	static const uint32_t bases[] = {0, 0, 1, 3, 5, 4, 5, 77, 1, 8};
+	struct packfile p;
+	struct pack *pack;
+
+	packfile_init(&p, HASH_SHA1);
+	packfile_add_entry(&p,
+			   &(struct pack_entry){.type = OBJ_BLOB, .size = 4},
+			   "base", 4, &(struct oid){{0}});
+	for (uint32_t i = 1; i < ARRAY_NR(bases); i++)
+		add_ref_delta(&p, i, bases[i]);
+	add_ref_delta(&p, 8, 1);
+	pack = packfile_open(&p);
+	for (uint32_t i = 0; i < ARRAY_NR(bases); i++)
+		assert_int_equal(holds(pack, i), i <= 2);
+	assert_false(holds(pack, 10));
+	pack_close(pack);
+	packfile_release(&p);
+}
+
+/* A chain has PACK_CHAIN_MAX deltas, or one more. */
+static void test_long_chain(void **state)
+{
+	struct packfile p;
+	struct pack *pack;
+
+	packfile_init(&p, HASH_SHA1);
+	packfile_add_entry(&p,
+			   &(struct pack_entry){.type = OBJ_BLOB, .size = 4},
+			   "base", 4, &(struct oid){{0}});
+	for (uint32_t i = 1; i <= PACK_CHAIN_MAX + 1; i++)
+		add_ref_delta(&p, i, i - 1);
+	pack = packfile_open(&p);
+	assert_true(holds(pack, PACK_CHAIN_MAX));
+	assert_false(holds(pack, PACK_CHAIN_MAX + 1));
+	pack_close(pack);
+	packfile_release(&p);
+}
+
 static void test_missing(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -452,6 +518,8 @@ int main(void)
 		cmocka_unit_test(test_rev_order),
 		cmocka_unit_test(test_entry_bounds),
 		cmocka_unit_test(test_base_pos),
+		cmocka_unit_test(test_chain_ends),
+		cmocka_unit_test(test_long_chain),
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_refused),
 	};
