@@ -101,4 +101,19 @@ test_expect_success 'multi-pack-index expire leaves the pack with the good copy'
 	has_texts r.git.expire base other 7
 '
 
+test_expect_success 'the store of a fork network gets no such pack' '
+	"$GIT" network init -q store.git &&
+	stock init -q --bare member.git &&
+	loose member.git base &&
+	for text in base 1 2 3
+	do
+		echo "$(printf $text | stock hash-object --stdin) refs/tags/$text" ||
+			return 1
+	done >member.git/packed-refs &&
+	cycle_pack member.git base=base 1 2 3 &&
+	"$GIT" -C store.git network add ../member.git &&
+	has_texts store.git base 1 2 3 &&
+	has_texts member.git base 1 2 3
+'
+
 test_done
