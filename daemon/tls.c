@@ -391,7 +391,14 @@ ssize_t tls_writev(struct tls_conn *conn, const struct iovec *iov, size_t nr,
 	if (!len)
 		return 0;
 	ret = conn->tls->f.SSL_write_ex(conn->ssl, bytes, len, &n);
-	return ret == 1 ? (ssize_t)n : judge(conn, ret, wait, err);
+	if (ret == 1)
+		return (ssize_t)n;
+	ret = judge(conn, ret, wait, err);
+	/*
+	 * If the client has ended its output before, OpenSSL reports a broken
+	 * socket as the end of the client's output.
+	 */
+	return !ret && *wait == TLS_READY ? fail(&conn->tls->f, err) : ret;
 }
 
 void tls_end_output(struct tls_conn *conn)

@@ -148,6 +148,37 @@ def load():
     print(nr)
 
 
+def break_off():
+    """A request that ends too soon, the end of TLS, and a reset. The worker,
+    sys.argv[3], is stopped meanwhile, so that it writes to a broken socket."""
+    import os, signal, struct
+    sock, worker = connect(), int(sys.argv[3])
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sent, got = ssl.MemoryBIO(), ssl.MemoryBIO()
+    tls = context.wrap_bio(got, sent, server_hostname="127.0.0.1")
+    while tls.version() is None or sent.pending:
+        try:
+            tls.do_handshake()
+        except ssl.SSLWantReadError:
+            pass
+        sock.sendall(sent.read())
+        if tls.version() is None:
+            got.write(sock.recv(65536))
+    tls.write(b"POST /r.git/git-upload-pack HTTP/1.1\r\nHost: h\r\n"
+              b"Content-Type: application/x-git-upload-pack-request\r\n"
+              b"Content-Length: 1000\r\n\r\n0014command=ls-refs\n")
+    try:
+        tls.unwrap()
+    except ssl.SSLWantReadError:
+        pass
+    os.kill(worker, signal.SIGSTOP)
+    sock.sendall(sent.read())
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                    struct.pack("ii", 1, 0))
+    sock.close()
+    os.kill(worker, signal.SIGCONT)
+
+
 globals()[sys.argv[1]]()
 END
 
@@ -287,6 +318,28 @@ test_expect_success 'one file may hold the certificate and the key' '
 	start_daemon --listen=https://127.0.0.1:0 --tls-certificate=now.crt &&
 	stock ls-remote $url/r.git >out &&
 	test -s out &&
+	stop_daemon
+'
+
+# The worker must not try again and again to write to a broken socket. It would do so
+# for 30 seconds.
+test_expect_success 'a client that ends TLS and resets its connection is dropped' '
+	cp first.crt now.crt &&
+	cp first.key now.key &&
+	start_tls --workers=1 &&
+	wait_until logged "started: " &&
+	worker=$(ps -o pid= --ppid $server) &&
+	sockets () {
+		ls -l /proc/$(($worker))/fd | grep -c socket:
+	} &&
+	before=$(sockets) &&
+	python3 tls.py break_off $port $worker &&
+	wait_until logged "the client ended the request early" &&
+	for wait in $(seq 100)
+	do
+		test "$(sockets)" != $before && sleep 0.1 || break
+	done &&
+	test "$(sockets)" = $before &&
 	stop_daemon
 '
 
