@@ -448,23 +448,6 @@ static bool is_same(const struct sync *s, const struct pack *pack)
 }
 
 /*
- * Returns 1 if each delta chain of a pack ends, 0 if not, or ERR_NOMEM. A pack
- * of an older version may have a chain that is a cycle (pack_chain_ends()).
- * Members remove objects that the store has, so the store must not get such a
- * pack. Reads the headers of all entries.
- */
-static int is_sound(const struct sync *s, const struct pack *pack)
-{
-	struct pack_chains chains;
-	int ret = pack_chains_init(&chains, pack, NULL);
-
-	pack_chains_release(&chains);
-	if (ret == ERR_NOMEM)
-		return error_nomem(s->err);
-	return !ret;
-}
-
-/*
  * Hard-links into the store a pack whose new objects are exactly the objects to
  * copy. The pack may also have a few objects that the store has, such as delta
  * bases that completed a thin pack. Returns 1 if a pack was linked, 0 if not,
@@ -481,7 +464,11 @@ static int link_same(struct sync *s)
 		if (!is_linkable(s, pack) || pack->idx.nr / 8 > nr ||
 		    pack->idx.nr - pack->idx.nr / 8 > nr || !is_same(s, pack))
 			continue;
-		ret = is_sound(s, pack);
+		/*
+		 * Members remove objects that the store has. So the store must
+		 * not get an object that nobody can read.
+		 */
+		ret = pack_chains_end(pack, s->err);
 		if (ret > 0)
 			ret = link_pack(s, pack, false);
 		else if (!ret)

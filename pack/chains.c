@@ -177,3 +177,12 @@ void pack_chains_release(struct pack_chains *chains)
 	free(chains->order);
 	memset(chains, 0, sizeof(*chains));
 }
+
+int pack_chains_end(const struct pack *pack, struct error *err)
+{
+	struct pack_chains chains;
+	int ret = pack_chains_init(&chains, pack, NULL);
+
+	pack_chains_release(&chains);
+	return ret == ERR_NOMEM ? error_nomem(err) : !ret;
+}

@@ -7,7 +7,8 @@
  *	2. look for loose objects, and for alternates
  *	3. list packs
  *	4. link packs
- *	5. if step 2 found something: pack objects that are not in these packs
+ *	5. if step 2 found something: pack objects that are not in these packs,
+ *	   or are in a pack of which a delta chain does not end
  *
  * If step 2 finds nothing, all objects of the refs are in packs, and step 3
  * lists these packs. In the other order, a repack could move loose objects into
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "pack/chains.h"
 #include "packs/pack-job.h"
 #include "packs/roots.h"
 #include "refs-write/ref-migrate.h"
@@ -33,7 +35,8 @@ struct making {
 	struct odb *odb;
 	struct refs *refs; /* owned: refs of the stage */
 	/*
-	 * packs of the source repository, without the packs of its alternates
+	 * Sound packs of the source repository, without the packs of its
+	 * alternates.
 	 */
 	struct strlist packs;
 	char *pack_dir, *pack_base; /* owned */
@@ -138,13 +141,23 @@ static int open_objects(struct making *m)
 	return odb_open_whole(&m->odb, m->source, m->err);
 }
 
+/*
+ * Lists the packs of the source whose objects need no other copy in the stage.
+ * A pack in which a delta chain is a cycle is not listed: a loose object may be
+ * the only good copy.
+ */
 static int name_packs(struct making *m)
 {
-	for (uint32_t i = 0; i < m->odb->pack_nr; i++)
-		if (m->odb->packs[i].pack->is_local &&
-		    strlist_add(&m->packs, m->odb->packs[i].pack->name) < 0)
-			return error_nomem(m->err);
-	return 0;
+	int ret = 0;
+
+	for (uint32_t i = 0; i < m->odb->pack_nr && ret >= 0; i++) {
+		const struct pack *pack = m->odb->packs[i].pack;
+
+		ret = pack->is_local ? pack_chains_end(pack, m->err) : 0;
+		if (ret > 0 && strlist_add(&m->packs, pack->name) < 0)
+			ret = error_nomem(m->err);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 static int run_job(struct making *m, struct pack_job *job)

@@ -101,19 +101,32 @@ test_expect_success 'multi-pack-index expire leaves the pack with the good copy'
 	has_texts r.git.expire base other 7
 '
 
-test_expect_success 'the store of a fork network gets no such pack' '
-	"$GIT" network init -q store.git &&
-	stock init -q --bare member.git &&
-	loose member.git base &&
+# member_repo <dir>: refs lead to objects of the pack, one of which is loose, too.
+member_repo () {
+	stock init -q --bare $1 &&
+	loose $1 base &&
 	for text in base 1 2 3
 	do
 		echo "$(printf $text | stock hash-object --stdin) refs/tags/$text" ||
 			return 1
-	done >member.git/packed-refs &&
-	cycle_pack member.git base=base 1 2 3 &&
+	done >$1/packed-refs &&
+	cycle_pack $1 base=base 1 2 3
+}
+
+test_expect_success 'the store of a fork network gets no such pack' '
+	"$GIT" network init -q store.git &&
+	member_repo member.git &&
 	"$GIT" -C store.git network add ../member.git &&
 	has_texts store.git base 1 2 3 &&
 	has_texts member.git base 1 2 3
+'
+
+test_expect_success 'an import into a store brings the good copy' '
+	mkdir store &&
+	member_repo source.git &&
+	"$GIT" store import --name=r source.git "file://$PWD/store" &&
+	"$GIT" store export "file://$PWD/store" r out.git &&
+	has_texts out.git base 1 2 3
 '
 
 test_done

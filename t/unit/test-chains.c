@@ -56,6 +56,7 @@ static void assert_corrupt(struct packfile *f, const char *message)
 	assert_non_null(strstr(err.msg, message));
 	assert_null(c.base);
 	assert_null(c.rev.owned);
+	assert_int_equal(pack_chains_end(pack, NULL), 0);
 	pack_close(pack);
 }
 
@@ -71,6 +72,7 @@ static void an_empty_pack(void **state)
 	assert_int_equal(c.nr, 0);
 	assert_int_equal(c.whole_nr, 0);
 	pack_chains_release(&c);
+	assert_int_equal(pack_chains_end(pack, NULL), 1);
 	pack_close(pack);
 	packfile_release(&f);
 }
