@@ -451,16 +451,12 @@ static int find_by_preparation(struct finding *g, struct error *err)
 {
 	struct found *f = g->f;
 	const struct packing_request *r = f->request;
-	int ret;
 
 	if (!g->options->use_prepared || !packing_copies_spans(g->options) ||
 	    !r->use_bitmap || !r->ofs_delta ||
 	    (r->elsewhere && r->elsewhere->nr))
 		return 0;
-	ret = find_prepared(f, g->options, err);
-	if (ret > 0)
-		f->no_bitmap = "the answer is prepared";
-	return ret;
+	return find_prepared(f, g->options, err);
 }
 
 /*

@@ -164,7 +164,10 @@ struct found {
 	struct prepared_content whole;
 	struct prepared_run whole_run;
 	/* The following fields are copied to struct packing_report. */
-	/* Why no index was used, a constant string; NULL: an index was used. */
+	/*
+	 * Why a walk found the objects, and no index was used; a constant
+	 * string. NULL: an index was used, or a prepared answer.
+	 */
 	const char *no_bitmap;
 	struct bitmap_plan plan;
 	uint32_t bitmaps_used, pseudo_merges_used, commits_walked;

@@ -448,7 +448,6 @@ static int send_nothing(struct send *s, struct pack_sink sink,
 	int ret = pack_writer_init(&writer, sink, 0, s->odb->algo, false, err);
 
 	s->report->strategy = "nothing";
-	s->report->no_bitmap = "nothing is wanted";
 	if (!ret)
 		ret = pack_writer_finish(&writer, &checksum, err);
 	pack_writer_release(&writer);

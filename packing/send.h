@@ -348,8 +348,10 @@ struct packing_report {
 	 */
 	const char *strategy;
 	/*
-	 * Why no bitmap index was used, a constant string. NULL: an index was
-	 * used, or was broken.
+	 * Why a walk found the objects, and no bitmap index was used; a
+	 * constant string. NULL: an index was used or was broken, or no index
+	 * was needed, because of a prepared answer or because nothing is
+	 * wanted.
 	 */
 	const char *no_bitmap;
 	/*

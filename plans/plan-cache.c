@@ -531,7 +531,8 @@ static int find_stored(struct making *m, bool *has_waited, struct error *err)
  * Copies to *out the report `made`, which was written when the pack of a plan
  * was made. The numbers about work that is not repeated, such as durations,
  * become 0. Recompressed bytes are counted as copied, because now they are
- * copied from the plan.
+ * copied from the plan. The report says nothing about the choice of a bitmap
+ * index, because a plan needs no index.
  */
 static void copy_report(struct packing_report *out,
 			const struct packing_report *made)
@@ -541,6 +542,9 @@ static void copy_report(struct packing_report *out,
 	out->bytes_recompressed = 0;
 	out->bitmaps_used = out->pseudo_merges_used = out->commits_walked = 0;
 	out->price_us = out->queue_ns = 0;
+	out->no_bitmap = NULL;
+	out->plan = (struct bitmap_plan){.reason = NULL};
+	out->warning = (struct error)ERROR_INIT;
 	out->count_ns = out->reuse_ns = out->search_ns = out->write_ns = 0;
 }
 

@@ -62,8 +62,6 @@ static bool take_report(struct packing_report *r, struct cursor *c,
 	    strategy >= ARRAY_NR(strategies))
 		return false;
 	r->strategy = strategies[strategy];
-	if (!r->used_bitmap)
-		r->no_bitmap = "an equal request was answered without bitmaps";
 	return cursor_be32(c, &r->objects) && cursor_be32(c, &r->deltas) &&
 	       cursor_be32(c, &r->reused) &&
 	       cursor_be32(c, &r->reused_deltas) &&

@@ -59,7 +59,7 @@ struct plan_file {
 	size_t literal_len;
 	/*
 	 * what packing_send() reported when the pack was made, without
-	 * durations
+	 * durations, and without the choice of a bitmap index
 	 */
 	struct packing_report report;
 };

@@ -344,7 +344,6 @@ static int run_hook(struct sending *p, struct error *err)
 		ret = options->before_hook(err);
 	req->has_pack = true;
 	req->made.strategy = "hook";
-	req->made.no_bitmap = "uploadpack.packObjectsHook makes the pack";
 	return ret < 0 ? ret : hook_pack_objects(req, &p->sb, err);
 }
 

@@ -39,8 +39,9 @@ static const char *const phase_names[] = {"answer",  "negotiate",    "pack",
 					  "migrate", "update-refs",  "report"};
 
 /*
- * The reasons why bitmaps were not used. "other" counts all other texts, for
- * example the message about a damaged index.
+ * The reasons why a walk found the objects of a pack, and no bitmap index was
+ * used. "other" counts all other texts, for example the message about a damaged
+ * index.
  */
 static const char *const reasons[] = {
 	"there is no bitmap index",
@@ -48,10 +49,7 @@ static const char *const reasons[] = {
 	"bitmaps are not to be used",
 	"few commits are wanted, and bitmaps are far",
 	"few commits are wanted, and no trees",
-	"the answer is prepared",
-	"nothing is wanted",
 	"gitreach.bitmapStrategy says so",
-	"uploadpack.packObjectsHook makes the pack",
 	"other",
 };
 
@@ -171,7 +169,8 @@ static const struct metrics_family families[FAMILY_NR] = {
 		  NULL,
 		  0},
 	[UNUSED] = {"gitreach_bitmap_unused",
-		    "Packs that were sent without bitmaps.",
+		    "Packs whose objects were found by a walk, without a "
+		    "bitmap index.",
 		    METRICS_COUNTER,
 		    1,
 		    {&reason},

@@ -188,6 +188,38 @@ test_expect_success 'the summary gives the reason for not using a bitmap' '
 	test_cmp expected actual
 '
 
+# how_fetched <value>...: the strategy and the reason against bitmaps of each pack
+how_fetched () {
+	requests events "r.get(\"strategy\"), r.get(\"no_bitmap_reason\", 0)" |
+		grep -v "None, 0" >actual &&
+	for strategy
+	do
+		echo "('$strategy', None)"
+	done >expected &&
+	test_cmp expected actual
+}
+
+test_expect_success 'there is no reason where no bitmap index is needed' '
+	cp -R repo.git prepared.git &&
+	"$GIT" -C prepared.git repack -adbq &&
+	rm -rf events c1 c2 &&
+	GIT_TRACE2_EVENT="$PWD/events" &&
+	export GIT_TRACE2_EVENT &&
+	test_when_finished unset GIT_TRACE2_EVENT &&
+	stock clone -q --bare --no-local -u "$GIT upload-pack" prepared.git c1 &&
+	how_fetched prepared &&
+	rm events &&
+	tip=$(stock -C prepared.git rev-parse main) &&
+	pkt "want $tip side-band ofs-delta" F "have $tip" done |
+		"$GIT" upload-pack --stateless-rpc prepared.git >answer &&
+	how_fetched nothing &&
+	rm events &&
+	git config --global uploadpack.packObjectsHook "exec \"\$@\" #" &&
+	test_when_finished git config --global --unset uploadpack.packObjectsHook &&
+	stock clone -q --bare --no-local -u "$GIT upload-pack" prepared.git c2 &&
+	how_fetched hook
+'
+
 test_expect_success 'phases are regions' '
 	rm -rf events c1 &&
 	GIT_TRACE2_EVENT="$PWD/events" stock clone -q --bare --no-local \

@@ -130,7 +130,7 @@ static void round_trip(void **state)
 	assert_true(f.report.bytes_recompressed == UINT64_C(8) << 32);
 	assert_string_equal(f.report.strategy, "stored pack");
 	assert_false(f.report.used_bitmap);
-	assert_non_null(f.report.no_bitmap);
+	assert_null(f.report.no_bitmap);
 	assert_int_equal(plan_file_resolve(&again, &f, &p.odb, NULL), 0);
 	assert_same(&plan, &again);
 	plan_release(&again);
