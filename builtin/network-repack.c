@@ -9,11 +9,11 @@
 #include "base/approxidate.h"
 #include "builtin/network-parts.h"
 #include "builtin/options.h"
+#include "builtin/pack-args.h"
 #include "network/network-repack.h"
 #include "sys/clock.h"
 
-static const char usage[] =
-	"git network repack [-q] [--prune[=<date>]] [--keep-members]";
+static const char usage[] = "git network repack [<options>]";
 
 static const char default_date[] = "2.weeks.ago";
 
@@ -31,30 +31,79 @@ static void note(void *ctx, const char *message)
 	builtin_warn("%s", message);
 }
 
-static int run(struct network *network, struct network_repack *options,
-	       const char *date, bool quiet, struct error *err)
+/* The arguments of git network repack. */
+struct args {
+	/* how the packs of the store are made */
+	struct pack_args packing;
+	const char *date; /* of --prune; NULL: the option is not given */
+	bool keep_members, quiet;
+};
+
+static int parse(struct args *a, int argc, const char **argv)
+{
+	const struct option options[] = {
+		{.kind = OPTION_STRING,
+		 .long_name = "prune",
+		 .string = &a->date,
+		 .flags = OPTION_OPTIONAL_ARG,
+		 .dflt = default_date,
+		 .arg_name = "<date>",
+		 .help = "delete unreachable objects older than this"},
+		OPTION_ROW_FLAG(0, "keep-members", &a->keep_members,
+				"do not remove from members the objects that "
+				"the store has"),
+		OPTION_ROW_FLAG('f', NULL, &a->packing.no_reuse_delta,
+				"compute all deltas of the store again"),
+		OPTION_ROW_FLAG('F', NULL, &a->packing.no_reuse_object,
+				"compute all deltas and compress all objects "
+				"of the store again"),
+		OPTION_ROW_FLAG('q', "quiet", &a->quiet,
+				"print nothing but errors"),
+		PACK_ARGS_NUMBERS(&a->packing),
+		{.kind = OPTION_END},
+	};
+	int operands = options_parse(argc, argv, options, usage);
+
+	if (operands > 0)
+		return options_usage(options, usage);
+	return operands < 0 ? options_failed(operands) : 0;
+}
+
+static int load(struct network_repack *how, struct progress_out *out,
+		const struct args *a, const struct network *network,
+		struct error *err)
+{
+	int ret = network_place_options(&how->newpack, out, network, a->quiet,
+					err);
+
+	if (ret < 0)
+		return ret;
+	how->store = how->newpack;
+	pack_args_apply(&how->store, &a->packing);
+	how->keep = a->keep_members;
+	if (a->date && approxidate_parse_expiry(&how->expiry, a->date,
+						sys_clock_seconds()) < 0)
+		return error_set(err, ERR_INVALID,
+				 "malformed expiration date '%s'", a->date);
+	/* The expiry 0 stands for "never": nothing is pruned. */
+	how->prune = how->expiry != 0;
+	return 0;
+}
+
+static int run(struct network *network, struct network_repack *how,
+	       const struct args *a, struct error *err)
 {
 	struct network_repack_report report;
 	struct progress_out out;
-	int ret = network_place_options(&options->newpack, &out, network, quiet,
-					err);
+	int ret = load(how, &out, a, network, err);
 
-	options->prune = date != NULL;
-	if (!ret && date &&
-	    approxidate_parse_expiry(&options->expiry, date,
-				     sys_clock_seconds()) < 0)
-		ret = error_set(err, ERR_INVALID,
-				"malformed expiration date '%s'", date);
-	/* The expiry 0 stands for "never": nothing is pruned. */
-	if (!options->expiry)
-		options->prune = false;
 	if (!ret)
-		ret = network_repack(&report, network, options, err);
+		ret = network_repack(&report, network, how, err);
 	if (ret < 0)
 		return ret;
 	if (report.store.warning.code)
 		builtin_warn("%s", report.store.warning.msg);
-	if (!quiet)
+	if (!a->quiet)
 		printf("%" PRIu32 " members, %" PRIu32 " objects, %" PRIu32
 		       " bitmaps, %" PRIu32
 		       " objects that no member reaches, %" PRIu32
@@ -67,44 +116,23 @@ static int run(struct network *network, struct network_repack *options,
 
 int network_cmd_repack(int argc, const char **argv, struct builtin_env *env)
 {
-	int code = 0, warned = 0;
+	int code, warned = 0;
 	struct network_repack how = {
 		.warn = warn,
 		.note = note,
 		.ctx = &warned,
 	};
-	const char *date = NULL;
-	bool quiet = false;
-	const struct option options[] = {
-		{.kind = OPTION_STRING,
-		 .long_name = "prune",
-		 .string = &date,
-		 .flags = OPTION_OPTIONAL_ARG,
-		 .dflt = default_date,
-		 .arg_name = "<date>",
-		 .help = "delete unreachable objects older than this"},
-		{.kind = OPTION_FLAG,
-		 .long_name = "keep-members",
-		 .flag = &how.keep,
-		 .help = "do not remove from members the objects that the "
-			 "store has"},
-		{.kind = OPTION_FLAG,
-		 .short_name = 'q',
-		 .long_name = "quiet",
-		 .flag = &quiet,
-		 .help = "print nothing but errors"},
-		{.kind = OPTION_END},
-	};
-	int operands = options_parse(argc, argv, options, usage);
+	struct args args = {.packing = PACK_ARGS_INIT};
 	struct error err = ERROR_INIT;
 	struct network *network;
 
-	if (operands < 0)
-		return 129;
-	if (operands)
-		return options_usage(options, usage);
+	code = parse(&args, argc, argv);
+	if (code)
+		return code;
 	code = network_place_open_to_change(&network, env);
-	if (!code && run(network, &how, date, quiet, &err) < 0)
+	if (!code)
+		pack_args_warn_depth(&args.packing, &network->store->config);
+	if (!code && run(network, &how, &args, &err) < 0)
 		code = builtin_fail(&err);
 	network_close(network);
 	return code ? code : warned;

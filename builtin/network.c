@@ -17,7 +17,7 @@ static const char usage_text[] =
 	"git network add [-q] <repository>...\n"
 	"git network fork [-q] <source> <destination>\n"
 	"git network sync [-q] (--all | <member>...)\n"
-	"git network repack [-q] [--prune[=<date>]] [--keep-members]\n"
+	"git network repack [<options>]\n"
 	"git network list [--json]\n"
 	"git network leave [-q] <member>...\n"
 	"git network delete [-q] <member>...\n"

@@ -303,8 +303,8 @@ static void note(void *ctx, const char *message)
 static int repack_store(struct run *r)
 {
 	struct repack_options options = {
-		.newpack = r->options->newpack,
-		.cruft = r->options->newpack,
+		.newpack = r->options->store,
+		.cruft = r->options->store,
 		.unreachable = REPACK_CRUFT,
 		.expiry = r->options->prune ? r->options->expiry : 0,
 		.all = true,

@@ -21,7 +21,10 @@
 #include "repack/repack.h"
 
 struct network_repack {
+	/* for packs of members, and packs of synced objects */
 	struct newpack_options newpack;
+	/* for the packs that replace those of the store, also the cruft pack */
+	struct newpack_options store;
 	/* Remove unreachable objects that are older than `expiry`. */
 	bool prune;
 	int64_t expiry; /* seconds since 1970 */

@@ -186,6 +186,58 @@ for m in json.load(sys.stdin):
 	test_cmp expect from-json
 '
 
+# store_size: bytes of the packs of bad/store.git
+store_size () {
+	cat bad/store.git/objects/pack/*.pack | wc -c
+}
+
+# bad_repack <option>...: clones of all members are copies of stored bytes
+bad_repack () {
+	"$GIT" -C bad/store.git network repack -q "$@" &&
+	"$GIT" -C bad/store.git network verify >out &&
+	grep "^crossing-deltas=0$" out &&
+	"$GIT" -C bad/store.git network stats >out &&
+	test_line_count 6 out &&
+	! grep -v " recompressed-objects=0 bitmap=yes$" out
+}
+
+# longest_chain: of the deltas in the packs of bad/store.git
+longest_chain () {
+	stock verify-pack -v bad/store.git/objects/pack/*.idx |
+		awk "NF == 7 && \$6 > most { most = \$6 } END { print most + 0 }"
+}
+
+test_expect_success 'repack -f searches all deltas again, within the islands' '
+	mkdir bad &&
+	cp -R store.git root.git f*.git bad &&
+	bad_repack -f --window=0 &&
+	test $(longest_chain) = 0 &&
+	whole=$(store_size) &&
+	bad_repack &&
+	test $(store_size) = $whole &&
+	bad_repack -f --depth=2 &&
+	test $(longest_chain) = 2 &&
+	bad_repack -f &&
+	test $(longest_chain) -gt 2 &&
+	test $(store_size) -lt $((whole * 4 / 5)) &&
+	for r in root.git f*.git
+	do
+		repo_objects bad/$r >now &&
+		test_cmp $r.objects now || return
+	done &&
+	stock_whole bad/store.git
+'
+
+test_expect_success 'repack -F also compresses all objects again' '
+	"$GIT" -C bad/store.git config pack.compression 0 &&
+	old=$(store_size) &&
+	bad_repack -f &&
+	test $(store_size) -lt $((old * 5 / 4)) &&
+	bad_repack -F &&
+	test $(store_size) -gt $((old * 5 / 4)) &&
+	rm -rf bad
+'
+
 test_expect_success 'verify finds deltas that cross islands' '
 	cp -R store.git islands.git &&
 	stock -C islands.git config --unset extensions.preciousObjects &&

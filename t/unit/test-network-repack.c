@@ -18,6 +18,7 @@ static int repack(struct netsync *f, bool prune,
 {
 	struct network_repack options = {
 		.newpack = f->options,
+		.store = f->options,
 		.prune = prune,
 		.expiry = INT64_MAX,
 	};
@@ -90,7 +91,7 @@ static void test_held(void **state)
 	struct netsync f;
 
 	netsync_init(&f);
-	options.newpack = f.options;
+	options.newpack = options.store = f.options;
 	netsync_member(&f, "a", "one", &one);
 	assert_int_equal(repack(&f, false, &report), 0);
 	netrepo_commit(&f.n, "a", "two", &two);

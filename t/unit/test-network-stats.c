@@ -28,7 +28,7 @@ static void test_stats(void **state)
 	network = f.n.network;
 	netrepo_repo(&f.n, "b");
 	netsync_member(&f, "a", "one", &one);
-	how.newpack = f.options;
+	how.newpack = how.store = f.options;
 	assert_int_equal(network_repack(&repacked, network, &how, NULL), 0);
 	assert_int_equal(network_stats(&stats, network,
 				       &network->registry.entries[0], NULL),
@@ -99,7 +99,7 @@ static void test_no_memory(void **state)
 	netsync_init(&a.f);
 	netrepo_repo(&a.f.n, "b");
 	netsync_member(&a.f, "a", "one", &one);
-	how.newpack = a.f.options;
+	how.newpack = how.store = a.f.options;
 	assert_int_equal(network_repack(&repacked, a.f.n.network, &how, NULL),
 			 0);
 	netrepo_commit(&a.f.n, "a", "two", &two);
