@@ -11,7 +11,8 @@
 #include "network/network-verify.h"
 
 static const char verify_usage[] = "git network verify";
-static const char stats_usage[] = "git network stats [--json] [<member>...]";
+static const char stats_usage[] =
+	"git network stats [--json] [--total | <member>...]";
 
 static void wrong(void *ctx, uint32_t id, const char *what)
 {
@@ -65,8 +66,12 @@ int network_cmd_verify(int argc, const char **argv, struct builtin_env *env)
 
 struct stats_out {
 	bool json;
-	/* number of members that were printed */
+	/* print nothing for each member, only the sums */
+	bool total;
+	/* number of members that were printed or added up */
 	size_t nr;
+	/* sums: bytes of clones of the members, and bytes of their own packs */
+	uint64_t clone_bytes, own_bytes;
 };
 
 static void print_line(uint32_t id, const struct network_stats *stats)
@@ -99,11 +104,13 @@ static int print_stats(struct stats_out *out, const struct network *network,
 		builtin_error("%s", err.msg);
 		return 1;
 	}
-	if (out->json)
+	if (out->json && !out->total)
 		print_object(entry->id, &stats, !out->nr);
-	else
+	else if (!out->total)
 		print_line(entry->id, &stats);
 	out->nr++;
+	out->clone_bytes += stats.verbatim_bytes;
+	out->own_bytes += stats.own_pack_bytes;
 	return 0;
 }
 
@@ -131,28 +138,53 @@ static int print_each(struct stats_out *out, struct network *network,
 	return code;
 }
 
-static int print_all(struct network *network, bool json, const char **names,
-		     int nr)
+static int print_all(struct stats_out *out, struct network *network,
+		     const char **names, int nr)
 {
-	struct stats_out out = {json, 0};
 	int code;
 
-	if (json)
+	if (out->json)
 		printf("[");
-	code = print_each(&out, network, names, nr);
-	if (json)
-		printf("%s]\n", out.nr ? "\n" : "");
+	code = print_each(out, network, names, nr);
+	if (out->json)
+		printf("%s]\n", out->nr ? "\n" : "");
 	return code;
+}
+
+/*
+ * Print the bytes of the packs that all members would have as separate
+ * repositories, and those that the network has. Nothing is printed if a member
+ * cannot be read.
+ */
+static int print_total(struct stats_out *out, struct network *network)
+{
+	struct error err = ERROR_INIT;
+	uint64_t stored;
+	int code = print_each(out, network, NULL, 0);
+
+	if (code)
+		return code;
+	if (network_stats_store(&stored, network, &err) < 0)
+		return builtin_fail(&err);
+	stored += out->own_bytes;
+	printf(out->json ? "{\"members\": %zu, \"clone-bytes\": %" PRIu64
+			   ", \"stored-bytes\": %" PRIu64
+			   ", \"saved-bytes\": %" PRId64 "}\n"
+			 : "members=%zu clone-bytes=%" PRIu64
+			   " stored-bytes=%" PRIu64 " saved-bytes=%" PRId64
+			   "\n",
+	       out->nr, out->clone_bytes, stored,
+	       (int64_t)out->clone_bytes - (int64_t)stored);
+	return 0;
 }
 
 int network_cmd_stats(int argc, const char **argv, struct builtin_env *env)
 {
-	bool json = false;
+	struct stats_out out = {.json = false};
 	const struct option options[] = {
-		{.kind = OPTION_FLAG,
-		 .long_name = "json",
-		 .flag = &json,
-		 .help = "print a JSON array of objects"},
+		OPTION_ROW_FLAG(0, "json", &out.json, "print JSON"),
+		OPTION_ROW_FLAG(0, "total", &out.total,
+				"print what the network saves"),
 		{.kind = OPTION_END},
 	};
 	int operands = options_parse(argc, argv, options, stats_usage);
@@ -161,9 +193,12 @@ int network_cmd_stats(int argc, const char **argv, struct builtin_env *env)
 
 	if (operands < 0)
 		return 129;
+	if (out.total && operands)
+		return options_usage(options, stats_usage);
 	code = network_place_open(&network, env);
 	if (!code)
-		code = print_all(network, json, argv + 1, operands);
+		code = out.total ? print_total(&out, network)
+				 : print_all(&out, network, argv + 1, operands);
 	network_close(network);
 	return code;
 }

@@ -23,7 +23,7 @@ static const char usage_text[] =
 	"git network delete [-q] <member>...\n"
 	"git network verify\n"
 	"git network borrowers [--json] <directory>...\n"
-	"git network stats [--json] [<member>...]";
+	"git network stats [--json] [--total | <member>...]";
 
 /* ---- git network init: creates the store of a fork network */
 

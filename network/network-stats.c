@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Estimates the cost of a clone of a member. */
+/*
+ * Estimates the cost of a clone of a member, and counts the bytes of packs.
+ */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -13,7 +15,18 @@ static int ignore(void *ctx, const void *bytes, size_t len, struct error *err)
 	return 0;
 }
 
-static int plan(struct network_stats *stats, const struct repo *repo,
+/* Returns the number of bytes of the packs that are not in an alternate. */
+static uint64_t own_bytes(const struct odb *odb)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < odb->pack_nr; i++)
+		if (odb->packs[i].pack->is_local)
+			bytes += odb->packs[i].pack->file.len;
+	return bytes;
+}
+
+static int plan(struct network_stats *stats, const struct odb *odb,
 		const struct oid *wants, size_t want_nr, struct error *err)
 {
 	struct packing_request request = {
@@ -25,13 +38,10 @@ static int plan(struct network_stats *stats, const struct repo *repo,
 	struct pack_sink sink = {.put = ignore};
 	struct packing_send_options options;
 	struct packing_report report;
-	struct odb *odb = NULL;
-	int ret = packing_send_options_load(&options, repo, err);
+	int ret = packing_send_options_load(&options, odb->repo, err);
 
 	options.window = 0;
 	options.counts_only = true;
-	if (!ret)
-		ret = odb_open(&odb, repo, NULL, err);
 	if (!ret)
 		ret = packing_send(odb, &request, &options, sink, &report, err);
 	if (!ret)
@@ -42,7 +52,6 @@ static int plan(struct network_stats *stats, const struct repo *repo,
 					   report.reused,
 			.used_bitmap = report.used_bitmap,
 		};
-	odb_close(odb);
 	return ret;
 }
 
@@ -51,6 +60,7 @@ int network_stats(struct network_stats *stats, const struct network *network,
 {
 	struct network_refs refs = NETWORK_REFS_INIT;
 	struct oid *wants = NULL;
+	struct odb *odb = NULL;
 	struct repo *repo;
 	int ret = network_member_open(&repo, network, entry, err);
 
@@ -63,10 +73,26 @@ int network_stats(struct network_stats *stats, const struct network *network,
 	}
 	for (size_t i = 0; i < refs.nr && !ret; i++)
 		wants[i] = refs.refs[i].oid;
+	if (!ret)
+		ret = odb_open(&odb, repo, NULL, err);
 	if (!ret && refs.nr)
-		ret = plan(stats, repo, wants, refs.nr, err);
+		ret = plan(stats, odb, wants, refs.nr, err);
+	if (!ret)
+		stats->own_pack_bytes = own_bytes(odb);
 	free(wants);
+	odb_close(odb);
 	network_refs_release(&refs);
 	repo_close(repo);
+	return ret;
+}
+
+int network_stats_store(uint64_t *bytes, const struct network *network,
+			struct error *err)
+{
+	struct odb *odb = NULL;
+	int ret = odb_open(&odb, network->store, NULL, err);
+
+	*bytes = ret ? 0 : own_bytes(odb);
+	odb_close(odb);
 	return ret;
 }

@@ -62,7 +62,7 @@ int network_verify(struct network_verify_report *report,
 /*
  * ---- network-stats.c
  *
- * Estimates the cost of a clone of a member.
+ * Estimates the cost of a clone of a member, and counts the bytes of packs.
  */
 
 struct network_stats {
@@ -73,6 +73,8 @@ struct network_stats {
 	/* number of objects that have to be compressed again */
 	uint32_t recompressed_nr;
 	bool used_bitmap;
+	/* bytes of the packs in the object directory of the member */
+	uint64_t own_pack_bytes;
 };
 
 /*
@@ -82,5 +84,12 @@ struct network_stats {
  */
 int network_stats(struct network_stats *stats, const struct network *network,
 		  const struct network_entry *entry, struct error *err);
+
+/*
+ * Sets *bytes to the number of bytes of the store's packs, without their index
+ * files. Returns 0 or a negative error code; *bytes is then 0.
+ */
+int network_stats_store(uint64_t *bytes, const struct network *network,
+			struct error *err);
 
 #endif

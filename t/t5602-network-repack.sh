@@ -186,6 +186,35 @@ for m in json.load(sys.stdin):
 	test_cmp expect from-json
 '
 
+test_expect_success 'stats --total: what the network saves' '
+	"$GIT" -C store.git network stats >out &&
+	clones=$(sed "s/.*verbatim-bytes=\([0-9]*\).*/\1/" out |
+		paste -sd+ | bc) &&
+	stored=$(cat store.git/objects/pack/*.pack | wc -c) &&
+	test $stored -lt $((clones / 2)) &&
+	echo "members=6 clone-bytes=$clones stored-bytes=$stored" \
+		"saved-bytes=$((clones - stored))" >expect &&
+	"$GIT" -C f3.git network stats --total >out &&
+	test_cmp expect out &&
+	"$GIT" -C store.git network stats --json --total >json &&
+	python3 -c "
+import json, sys
+print(*(f\"{key}={value}\" for key, value in json.load(sys.stdin).items()))
+" <json >out &&
+	test_cmp expect out &&
+	test_expect_code 129 "$GIT" -C store.git network stats --total 1 &&
+	"$GIT" network init -q lone.git &&
+	repo_linear single.git 9 && stock -C single.git repack -adq &&
+	"$GIT" -C lone.git network add -q ../single.git &&
+	"$GIT" -C lone.git network stats --total >out &&
+	pack=$(cat single.git/objects/pack/*.pack | wc -c) &&
+	grep " stored-bytes=$((pack * 2)) saved-bytes=-[0-9]*$" out &&
+	mv single.git away.git &&
+	test_expect_code 1 "$GIT" -C lone.git network stats --total >out &&
+	test_must_be_empty out &&
+	rm -rf lone.git away.git
+'
+
 # store_size: bytes of the packs of bad/store.git
 store_size () {
 	cat bad/store.git/objects/pack/*.pack | wc -c

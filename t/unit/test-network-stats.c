@@ -21,6 +21,7 @@ static void test_stats(void **state)
 	struct network_repack how = {.prune = false};
 	struct network_stats stats;
 	struct network *network;
+	uint64_t stored;
 	struct oid one, two;
 	struct netsync f;
 
@@ -37,6 +38,10 @@ static void test_stats(void **state)
 	assert_int_equal(stats.recompressed_nr, 0);
 	assert_true(stats.used_bitmap);
 	assert_true(stats.verbatim_bytes > 0);
+	assert_int_equal(stats.own_pack_bytes, 0);
+	assert_int_equal(network_stats_store(&stored, network, NULL), 0);
+	/* The header and the trailer of the pack are not copied. */
+	assert_int_equal(stored, stats.verbatim_bytes + 32);
 	/*
 	 * A loose object cannot be copied into a pack, because its header is
 	 * compressed together with its content.
