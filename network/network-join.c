@@ -10,6 +10,7 @@
 #include "network/network-sync.h"
 #include "sys/io.h"
 #include "sys/map.h"
+#include "wire/refview.h"
 
 /* Maximum number of references that are collected before they are written. */
 #define BATCH_MAX 200000
@@ -287,6 +288,64 @@ int network_add(uint32_t *id, struct network *network, const char *path,
 	return ret;
 }
 
+/*
+ * Returns whether the view hides the reference "refs/<name>", or ERR_NOMEM.
+ * `full` is a scratch buffer.
+ */
+static int is_hidden(struct refview *view, const char *name, struct buf *full)
+{
+	buf_reset(full);
+	return buf_append_str(full, "refs/") < 0 ||
+			       buf_append_str(full, name) < 0
+		       ? ERR_NOMEM
+		       : refview_hides(view, full->data);
+}
+
+/*
+ * Keeps the reference at `from` as the reference number refs->nr if the view
+ * shows it. If the reference is symbolic and the view hides its target, the
+ * reference becomes an ordinary one. Returns 0 or ERR_NOMEM.
+ */
+static int keep_visible(struct network_refs *refs, size_t from,
+			struct refview *view, struct buf *full)
+{
+	struct network_ref ref = refs->refs[from];
+	int ret = is_hidden(view, network_ref_name(refs, &ref), full);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (ref.target_off != SIZE_MAX)
+		ret = refview_hides(view, refs->names.data + ref.target_off);
+	if (ret > 0)
+		ref.target_off = SIZE_MAX;
+	refs->refs[refs->nr++] = ref;
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Removes from the list the references of `source` that clients who fetch from
+ * it do not see. Returns 0 or a negative error code.
+ */
+static int drop_hidden(struct network_refs *refs, const struct repo *source,
+		       struct error *err)
+{
+	struct buf full = BUF_INIT;
+	struct refview view;
+	int ret = refview_open(&view, source, "uploadpack.hiderefs", NULL, err);
+	size_t nr = refs->nr;
+
+	if (!ret && view.rules.nr) {
+		refs->nr = 0;
+		for (size_t i = 0; !ret && i < nr; i++)
+			ret = keep_visible(refs, i, &view, &full);
+		if (ret < 0)
+			error_nomem(err);
+	}
+	refview_release(&view);
+	buf_release(&full);
+	return ret;
+}
+
 int network_fork_synced(uint32_t *id, struct network *network,
 			const struct repo *source, const char *path,
 			const struct newpack_options *options,
@@ -299,6 +358,8 @@ int network_fork_synced(uint32_t *id, struct network *network,
 
 	if (!ret)
 		ret = network_refs_read(&refs, source, "refs/", false, err);
+	if (!ret)
+		ret = drop_hidden(&refs, source, err);
 	if (!ret)
 		ret = network_sync_objects(network, source, &refs, options,
 					   &report, err);

@@ -140,8 +140,10 @@ int network_add(uint32_t *id, struct network *network, const char *path,
 
 /*
  * Fork `source`, a repository that borrows objects from the store of the
- * network. First copies into the store the objects that only `source` has. Then
- * makes the fork with network_fork(). Returns 0 or a negative error code.
+ * network. The fork gets the references that a fetch from `source` lists,
+ * without those that transfer.hideRefs and uploadpack.hideRefs hide. First
+ * copies into the store the objects of these references that only `source` has.
+ * Then makes the fork with network_fork(). Returns 0 or a negative error code.
  */
 int network_fork_synced(uint32_t *id, struct network *network,
 			const struct repo *source, const char *path,

@@ -100,6 +100,33 @@ test_expect_success 'fork a fork by id after an unsynced push' '
 	stock_whole forks/b.git store.git
 '
 
+test_expect_success 'a fork lacks the hidden references of its source' '
+	stock clone -q --mirror --no-local root.git hiding.git &&
+	stock -C hiding.git update-ref refs/internal/secret main~2 &&
+	stock -C hiding.git update-ref refs/pull/1/head main~3 &&
+	stock -C hiding.git update-ref refs/pull/shown/head main~4 &&
+	stock -C hiding.git symbolic-ref refs/heads/alias refs/pull/1/head &&
+	stock -C hiding.git config transfer.hideRefs refs/internal &&
+	stock -C hiding.git config uploadpack.hideRefs refs/pull &&
+	stock -C hiding.git config --add uploadpack.hideRefs \
+		"!refs/pull/shown" &&
+	stock -C hiding.git config receive.hideRefs refs/tags &&
+	stock clone -q --mirror --no-local hiding.git mirror.git &&
+	stock -C mirror.git show-ref -d >expect &&
+	grep refs/pull/shown/head expect &&
+	grep refs/heads/alias expect &&
+	grep refs/tags/ expect &&
+	! grep -e refs/internal -e refs/pull/1 expect &&
+	"$GIT" network init hiding-store.git &&
+	"$GIT" -C hiding-store.git network add -q ../hiding.git &&
+	"$GIT" network fork -q hiding.git forks/shown.git &&
+	stock -C forks/shown.git show-ref -d >out &&
+	test_cmp expect out &&
+	stock_whole hiding.git forks/shown.git hiding-store.git &&
+	stock -C forks/shown.git update-ref -d refs/pull/shown/head &&
+	stock -C hiding.git show-ref --verify refs/internal/secret
+'
+
 test_expect_success 'fork is refused onto something, and outside of networks' '
 	test_expect_code 128 "$GIT" network fork root.git forks/a.git 2>err &&
 	test_expect_code 128 "$GIT" network fork root.git clone.git 2>err &&
