@@ -52,7 +52,7 @@ import time
 
 ROOTS = ["srv", "etc/gitreach", "var/log/gitreach", "run/gitreach",
          "usr/local/bin"]
-ROOT = re.compile(r"(?<![\w.$}])/(?=(?:%s)(?:[/\s\"';)]|$))" % "|".join(ROOTS),
+ROOT = re.compile(r"(?<![\w.$}])/(?=(?:%s)(?:[/\s\"';):]|$))" % "|".join(ROOTS),
                   re.M)
 PORT = re.compile(r"((?:127\.0\.0\.1|localhost):|--port=)(\d{2,5})\b")
 FENCE = re.compile(r"^```(.*)\n((?:(?!```).*\n)*?)```$", re.M)
