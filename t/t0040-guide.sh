@@ -24,6 +24,7 @@ needs () {
 	done
 }
 needs nginx fcgiwrap openssl && test_set_prereq PAGE_proxy
+needs nginx openssl && test_set_prereq PAGE_complete
 needs nginx && test_set_prereq PAGE_publishing
 needs curl && test_set_prereq PAGE_monitoring
 needs cc pkg-config && test_have_prereq PLAIN && test_set_prereq PAGE_programs
@@ -49,7 +50,7 @@ test_expect_success 'series of Prometheus exist' '
 test_expect_success 'members of the log of requests exist' '
 	sed -n "/large .* cause/,/^$/p" "$guide/slow.md" | cut -d "|" -f 2 |
 	grep -o "\`[a-z_]*\`" >members &&
-	test_line_count 15 members &&
+	test_line_count 19 members &&
 	while read member
 	do
 		member=$(echo "$member" | tr -d "\`") &&
@@ -62,7 +63,7 @@ for page in "$guide"/*.md
 do
 	name=$(basename "$page" .md)
 	case $name in
-	proxy | monitoring | users | forge | publishing | programs | tasks) prereq=PAGE_$name ;;
+	proxy | complete | monitoring | users | forge | publishing | programs | tasks) prereq=PAGE_$name ;;
 	*) prereq= ;;
 	esac
 	test_expect_success $prereq "the commands of $name.md" "
