@@ -42,7 +42,9 @@ test_expect_success 'series of Prometheus exist' '
 	test -s series &&
 	while read series
 	do
-		cat "$GITREACH_SRC/status/statistics.c" "$GITREACH_SRC/stored/counts.c" |
+		cat "$GITREACH_SRC/status/statistics.c" \
+			"$GITREACH_SRC/stored/counts.c" \
+			"$GITREACH_SRC/daemon/admin.c" |
 		grep "\"$series\"" || return
 	done <series
 '
