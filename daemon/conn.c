@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions for the threads that serve a connection: writing to the log, and
- * reading header fields of an HTTP request.
+ * Functions for all that serves a connection: writing to the log, showing the
+ * request on the status page, and reading header fields of an HTTP request.
  */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/mem.h"
-#include "daemon/conn.h"
+#include "daemon/daemon-parts.h"
 #include "wire/pktline.h"
 
 void daemon_log(const struct daemon_options *options,
@@ -19,6 +19,39 @@ void daemon_log(const struct daemon_options *options,
 	snprintf(text, sizeof(text), "%s: %s", conn->address,
 		 pktline_quote(quoted, line));
 	options->log(options->log_ctx, text);
+}
+
+void daemon_describe(struct status_request *out, const struct daemon_conn *conn)
+{
+	const struct daemon_request *q = conn->request;
+	const struct daemon_talk *t = conn->talk;
+
+	if (t)
+		*out = (struct status_request){
+			.path = t->path,
+			.path_len = strlen(t->path),
+			.client = t->address,
+			.user = t->user,
+		};
+	else
+		*out = (struct status_request){
+			.path = q->path.data,
+			.path_len = q->repo_len,
+			.client = q->client,
+			.user = q->answer.about.user ? q->answer.about.user
+						     : "",
+		};
+}
+
+void daemon_show_sending(struct status_board *board, struct daemon_conn *conn)
+{
+	struct status_request request;
+
+	daemon_describe(&request, conn);
+	conn->send_slot = request.path_len
+				  ? status_send_begin(board, &request,
+						      conn->lane.since_ns)
+				  : NULL;
 }
 
 struct daemon_input *daemon_give_input(struct daemon_conn *conn)

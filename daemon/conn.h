@@ -10,6 +10,7 @@
 #include "daemon/options.h"
 #include "daemon/stream.h"
 #include "http1/head.h"
+#include "status/board.h"
 #include "sys/tcp.h"
 
 #define DAEMON_HEAD_MAX 16384
@@ -95,6 +96,8 @@ struct daemon_conn {
 	 * its request (status/board.h)
 	 */
 	struct status_slot *slot;
+	/* the same for the loop, in DAEMON_SENDING; NULL: none */
+	struct status_slot *send_slot;
 	const struct daemon_shared *shared; /* borrowed */
 	struct access_helper *helper;       /* borrowed; NULL: none */
 	/*
@@ -144,6 +147,21 @@ extern const struct http1_limits daemon_limits;
 /* Writes a line about the connection to the log. */
 void daemon_log(const struct daemon_options *options,
 		const struct daemon_conn *conn, const char *line);
+
+/*
+ * Describes conn->request or conn->talk for the status page. The strings belong
+ * to the request. If an HTTP request is refused before its repository is known,
+ * out->path_len is 0.
+ */
+void daemon_describe(struct status_request *out,
+		     const struct daemon_conn *conn);
+
+/*
+ * Shows on the board of the worker that the loop sends the answer of the
+ * connection. The loop passes conn->send_slot to status_send_end() at the end
+ * of the answer. Does nothing for an answer that belongs to no repository.
+ */
+void daemon_show_sending(struct status_board *board, struct daemon_conn *conn);
 
 /*
  * Returns the input of the connection, or NULL if memory runs out. If the

@@ -169,10 +169,9 @@ struct daemon_request {
 	struct http_options http;
 	/* reads the body of the request, and writes to answer.output */
 	struct serve_io io;
-	/*
-	 * number of bytes at the front of http.path_info that name the
-	 * repository
-	 */
+	/* owned: the path of the request, without the query */
+	struct buf path;
+	/* number of bytes at the front of `path` that name the repository */
 	size_t repo_len;
 	/* where the repository is; released when the answer is made */
 	struct daemon_place place;

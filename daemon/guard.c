@@ -9,16 +9,17 @@
 #include "sys/clock.h"
 
 int daemon_guard_enter(struct daemon_guard *guard,
-		       const struct daemon_conn *conn, const char *path,
-		       size_t len, struct error *err)
+		       const struct daemon_conn *conn,
+		       const struct status_request *request, struct error *err)
 {
 	enum daemon_verdict verdict = daemon_suspects_judge(
-		conn->shared->suspects, path, len, sys_clock_ns());
+		conn->shared->suspects, request->path, request->path_len,
+		sys_clock_ns());
 
 	*guard = (struct daemon_guard){
 		.conn = conn,
-		.path = path,
-		.len = len,
+		.path = request->path,
+		.len = request->path_len,
 		.is_suspect = verdict == DAEMON_SUSPECT,
 		.is_refused = verdict == DAEMON_GUILTY,
 	};
@@ -26,9 +27,8 @@ int daemon_guard_enter(struct daemon_guard *guard,
 		return error_set(err, ERR_DENIED,
 				 "requests for '%.*s' are refused because "
 				 "earlier ones crashed a worker process",
-				 (int)len, path);
-	status_slot_enter(conn->slot, path, len, conn->address,
-			  guard->is_suspect);
+				 (int)guard->len, guard->path);
+	status_slot_enter(conn->slot, request, guard->is_suspect);
 	return 0;
 }
 

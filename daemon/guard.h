@@ -30,13 +30,13 @@ struct daemon_guard {
 };
 
 /*
- * Called at the start of a request for the repository at a path. Returns 0, or
- * ERR_DENIED if the request must be refused. After ERR_DENIED,
- * daemon_guard_leave() must not be called.
+ * Called at the start of a request. The path in *request is kept in *guard; the
+ * other strings are copied. Returns 0, or ERR_DENIED if the request must be
+ * refused. After ERR_DENIED, daemon_guard_leave() must not be called.
  */
 int daemon_guard_enter(struct daemon_guard *guard,
-		       const struct daemon_conn *conn, const char *path,
-		       size_t len, struct error *err);
+		       const struct daemon_conn *conn,
+		       const struct status_request *request, struct error *err);
 
 /*
  * Records that a child process answers the request. A crash of the worker is

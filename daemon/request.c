@@ -242,8 +242,8 @@ static const char *copy_traceparent(struct daemon_request *q)
  * Fills in the options of http_serve(). With a right password, the user may
  * also read repositories without the file git-daemon-export-ok.
  */
-static void fill(struct daemon_request *q, const struct buf *path,
-		 const char *user, enum daemon_login login)
+static void fill(struct daemon_request *q, const char *user,
+		 enum daemon_login login)
 {
 	const struct daemon_options *o = q->options;
 	struct daemon_input *in = q->conn->input;
@@ -263,7 +263,7 @@ static void fill(struct daemon_request *q, const struct buf *path,
 		.request_method = daemon_string_at(in, in->head.method),
 		.server_protocol = is_old ? "HTTP/1.0" : "HTTP/1.1",
 		.project_root = o->base_path,
-		.path_info = path->data,
+		.path_info = q->path.data,
 		.query_string = daemon_string_at(in, in->head.query),
 		.content_type = daemon_field(in, "Content-Type"),
 		.content_length = daemon_field(in, "Content-Length"),
@@ -601,12 +601,14 @@ static int answer_guarded(struct daemon_request *q, bool *is_kept,
 	const char *path = q->http.path_info;
 	struct http_url url;
 	bool is_known = http_url_parse(&url, path) && http_path_is_plain(path);
+	struct status_request request;
 	struct daemon_guard guard;
 	const char *status;
 	int ret;
 
 	q->repo_len = http_url_parse(&url, path) ? url.repo_len : strlen(path);
-	if (daemon_guard_enter(&guard, q->conn, path, q->repo_len, err) < 0) {
+	daemon_describe(&request, q->conn);
+	if (daemon_guard_enter(&guard, q->conn, &request, err) < 0) {
 		refuse(q, "503 Service Unavailable");
 		return ERR_DENIED;
 	}
@@ -653,10 +655,10 @@ static const char *judge(const struct daemon_request *q,
 }
 
 /*
- * Answers the request whose path is *path, without the query. Returns whether
- * the client can send a further request on the connection.
+ * Answers the request whose path is q->path. Returns whether the client can
+ * send a further request on the connection.
  */
-static bool answer(struct daemon_request *q, const struct buf *path)
+static bool answer(struct daemon_request *q)
 {
 	struct error err = ERROR_INIT;
 	enum daemon_login login;
@@ -665,14 +667,14 @@ static bool answer(struct daemon_request *q, const struct buf *path)
 	int ret;
 
 	if (q->conn->is_admin) {
-		daemon_admin_answer(q, path->data);
+		daemon_admin_answer(q, q->path.data);
 		return false;
 	}
 	/*
 	 * Refuse a path with ".." or the like here. http_serve() would answer
 	 * such a path with status 500.
 	 */
-	if (!http_path_is_plain(path->data)) {
+	if (!http_path_is_plain(q->path.data)) {
 		refuse(q, "400 Bad Request");
 		return false;
 	}
@@ -681,7 +683,7 @@ static bool answer(struct daemon_request *q, const struct buf *path)
 		q->conn->is_denied = true;
 		return false;
 	}
-	fill(q, path, user, login);
+	fill(q, user, login);
 	status = judge(q, login);
 	if (status)
 		return !refuse(q, status) && q->http.keep_alive &&
@@ -700,6 +702,7 @@ void daemon_end_request(struct daemon_conn *conn, const struct error *err)
 
 	daemon_answer_end(&q->answer, err);
 	daemon_answer_release(&q->answer);
+	buf_release(&q->path);
 	free(q);
 	conn->request = NULL;
 	conn->unsent = NULL;
@@ -715,6 +718,7 @@ static struct daemon_request *new_request(const struct daemon_options *options,
 	*q = (struct daemon_request){
 		.options = options,
 		.conn = conn,
+		.path = BUF_INIT,
 		.at = conn->input->head.len,
 		.wants_continue = conn->input->head.expects_continue,
 		.io = {.read = read_body,
@@ -733,7 +737,6 @@ void daemon_serve(const struct daemon_options *options,
 {
 	struct daemon_request *q = new_request(options, conn);
 	struct http1_head *head = &conn->input->head;
-	struct buf path = BUF_INIT;
 	bool is_kept = false, was_denied = conn->is_denied;
 
 	conn->after = DAEMON_LINGER;
@@ -747,8 +750,8 @@ void daemon_serve(const struct daemon_options *options,
 		refuse(q, status_line(head->status));
 	else if (conn->is_excess)
 		refuse_excess(q);
-	else if (!http1_head_path(&path, head, conn->input->bytes))
-		is_kept = answer(q, &path);
+	else if (!http1_head_path(&q->path, head, conn->input->bytes))
+		is_kept = answer(q);
 	if (is_kept)
 		conn->after = DAEMON_IDLE;
 	if (conn->is_denied && !was_denied)
@@ -758,7 +761,6 @@ void daemon_serve(const struct daemon_options *options,
 	 * the repository: the files with these bytes are open.
 	 */
 	daemon_place_release(&q->place);
-	buf_release(&path);
 	if (outbox_is_empty(&q->answer.output.box))
 		daemon_end_request(conn, NULL);
 }

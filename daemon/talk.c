@@ -78,9 +78,11 @@ static int find_place(struct daemon_talk *talk, struct error *err)
  */
 static int enter_guard(struct daemon_talk *t, struct error *err)
 {
-	int ret = daemon_guard_enter(&t->guard, t->answer.conn, t->path,
-				     strlen(t->path), err);
+	struct status_request request;
+	int ret;
 
+	daemon_describe(&request, t->answer.conn);
+	ret = daemon_guard_enter(&t->guard, t->answer.conn, &request, err);
 	t->is_guarded = !ret;
 	/*
 	 * A fetch that a thread has begun cannot be continued in a child

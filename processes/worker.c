@@ -73,6 +73,7 @@ struct worker {
 	 */
 	struct daemon_conn lists[DAEMON_STATES];
 	unsigned conn_nr;
+	unsigned sending_nr; /* connections in DAEMON_SENDING */
 	/*
 	 * A new connection is refused if the number of its descriptor is fd_end
 	 * or higher. The system always chooses the lowest free number. So all
@@ -363,6 +364,8 @@ static void resume(struct worker *w, struct daemon_conn *conn)
 static void end_answer(struct worker *w, struct daemon_conn *conn,
 		       const struct error *err)
 {
+	w->sending_nr--;
+	status_send_end(w->board, conn->send_slot);
 	if (conn->talk) {
 		forget_fd(w, conn, daemon_output_fd(conn));
 		daemon_talk_end_answer(conn, err);
@@ -449,6 +452,8 @@ static void start_sending(struct worker *w, struct daemon_conn *conn)
 	}
 	conn->moved = 0;
 	enlist(w, conn, DAEMON_SENDING);
+	w->sending_nr++;
+	daemon_show_sending(w->board, conn);
 	if (sys_event_again_out(w->events, conn->unsent->stream->fd, conn,
 				&err) < 0)
 		give_up(w, conn, &err);
@@ -846,6 +851,7 @@ static void trim_memory(struct worker *w, uint64_t now)
 static void show(const struct worker *w)
 {
 	status_board_set(w->board, STATUS_GAUGE_CONNECTIONS, w->conn_nr);
+	status_board_set(w->board, STATUS_GAUGE_SENDING, w->sending_nr);
 	status_board_set(w->board, STATUS_GAUGE_SNAPSHOTS,
 			 daemon_snapshots_nr(w->snapshots));
 	if (w->plans)

@@ -16,8 +16,11 @@ struct status_slot {
 	 * is not blamed on the request
 	 */
 	atomic_bool is_handed_over;
+	/* a free slot in `sends`: see struct status_board */
+	unsigned next_free;
 	uint64_t begin_ns;
 	char client[SYS_ADDRESS_MAX];
+	char user[STATUS_USER_MAX];
 	char path[STATUS_PATH_MAX];
 };
 
@@ -28,6 +31,14 @@ struct status_board {
 	atomic_long pid;
 	_Atomic uint64_t gauges[STATUS_GAUGE_NR];
 	struct status_slot slots[STATUS_SLOTS_MAX];
+	/*
+	 * The slots for answers that the loop sends. Slots [send_nr, ...) were
+	 * never used. `free_send` is the first of the free slots below send_nr,
+	 * and next_free is the next one: indexes plus 1; 0: none.
+	 */
+	struct status_slot sends[STATUS_SENDS_MAX];
+	atomic_uint send_nr;
+	unsigned free_send;
 };
 
 struct status_boards {
@@ -62,6 +73,10 @@ struct status_board *status_board_take(struct status_boards *boards,
 	 * memory.
 	 */
 	memset(board->slots, 0, board->slot_nr * sizeof(board->slots[0]));
+	memset(board->sends, 0,
+	       atomic_load(&board->send_nr) * sizeof(board->sends[0]));
+	atomic_store(&board->send_nr, 0);
+	board->free_send = 0;
 	board->slot_nr = slot_nr < STATUS_SLOTS_MAX ? slot_nr
 						    : STATUS_SLOTS_MAX;
 	atomic_store(&board->is_ready, false);
@@ -109,15 +124,24 @@ static void copy_text(char *out, size_t size, const char *text, size_t len)
 	out[len] = '\0';
 }
 
-void status_slot_enter(struct status_slot *slot, const char *path, size_t len,
-		       const char *client, bool is_suspect)
+/* Shows a request in a slot that is not in use. */
+static void enter(struct status_slot *slot, const struct status_request *r,
+		  uint64_t begin_ns)
 {
-	copy_text(slot->path, sizeof(slot->path), path, len);
-	copy_text(slot->client, sizeof(slot->client), client, strlen(client));
+	copy_text(slot->path, sizeof(slot->path), r->path, r->path_len);
+	copy_text(slot->client, sizeof(slot->client), r->client,
+		  strlen(r->client));
+	copy_text(slot->user, sizeof(slot->user), r->user, strlen(r->user));
+	slot->begin_ns = begin_ns;
+	atomic_fetch_add(&slot->turn, 1);
+}
+
+void status_slot_enter(struct status_slot *slot,
+		       const struct status_request *request, bool is_suspect)
+{
 	slot->is_suspect = is_suspect;
 	atomic_store(&slot->is_handed_over, false);
-	slot->begin_ns = sys_clock_ns();
-	atomic_fetch_add(&slot->turn, 1);
+	enter(slot, request, sys_clock_ns());
 }
 
 void status_slot_hand_over(struct status_slot *slot)
@@ -128,6 +152,35 @@ void status_slot_hand_over(struct status_slot *slot)
 void status_slot_leave(struct status_slot *slot)
 {
 	atomic_fetch_add(&slot->turn, 1);
+}
+
+struct status_slot *status_send_begin(struct status_board *board,
+				      const struct status_request *request,
+				      uint64_t begin_ns)
+{
+	unsigned nr = atomic_load(&board->send_nr);
+	struct status_slot *slot;
+
+	if (board->free_send) {
+		slot = &board->sends[board->free_send - 1];
+		board->free_send = slot->next_free;
+	} else if (nr < STATUS_SENDS_MAX) {
+		slot = &board->sends[nr];
+		atomic_store(&board->send_nr, nr + 1);
+	} else {
+		return NULL;
+	}
+	enter(slot, request, begin_ns);
+	return slot;
+}
+
+void status_send_end(struct status_board *board, struct status_slot *slot)
+{
+	if (!slot)
+		return;
+	status_slot_leave(slot);
+	slot->next_free = board->free_send;
+	board->free_send = (unsigned)(slot - board->sends) + 1;
 }
 
 static bool is_busy(const struct status_slot *slot)
@@ -159,8 +212,25 @@ static bool copy_slot(struct status_slot_view *out,
 		return false;
 	memcpy(out->path, slot->path, sizeof(out->path));
 	memcpy(out->client, slot->client, sizeof(out->client));
+	memcpy(out->user, slot->user, sizeof(out->user));
 	out->begin_ns = slot->begin_ns;
 	return atomic_load(&slot->turn) == turn;
+}
+
+/*
+ * Copies the slots in use, `max` at most. Returns the number of copied slots.
+ */
+static size_t copy_slots(struct status_slot_view *out, size_t max,
+			 const struct status_slot *slots, unsigned slot_nr,
+			 bool is_sending)
+{
+	size_t nr = 0;
+
+	for (unsigned i = 0; i < slot_nr && nr < max; i++) {
+		out[nr].is_sending = is_sending;
+		nr += copy_slot(&out[nr], &slots[i]);
+	}
+	return nr;
 }
 
 static void view_board(struct status_board_view *view,
@@ -179,17 +249,19 @@ size_t status_boards_view(const struct status_boards *boards,
 			  struct status_slot_view *slots, size_t slot_max,
 			  size_t *slot_nr)
 {
-	size_t nr = 0;
+	size_t nr = 0, n = 0;
 
-	*slot_nr = 0;
 	for (size_t i = 0; i < STATUS_BOARDS_MAX; i++) {
 		const struct status_board *b = &boards->boards[i];
 
 		if (!atomic_load(&b->is_taken))
 			continue;
 		view_board(&views[nr++], b);
-		for (unsigned k = 0; k < b->slot_nr && *slot_nr < slot_max; k++)
-			*slot_nr += copy_slot(&slots[*slot_nr], &b->slots[k]);
+		n += copy_slots(slots + n, slot_max - n, b->slots, b->slot_nr,
+				false);
+		n += copy_slots(slots + n, slot_max - n, b->sends,
+				atomic_load(&b->send_nr), true);
 	}
+	*slot_nr = n;
 	return nr;
 }

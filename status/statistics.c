@@ -89,6 +89,7 @@ enum family {
 	CRASHES,
 	CONNECTIONS,
 	IN_FLIGHT,
+	SENDING,
 	SNAPSHOTS,
 	PLAN_BYTES,
 	WORKERS,
@@ -204,13 +205,21 @@ static const struct metrics_family families[FAMILY_NR] = {
 			 NULL,
 			 0},
 	[IN_FLIGHT] = {"gitreach_requests_in_flight",
-		       "Requests that are being answered.",
+		       "Requests that a thread is answering.",
 		       METRICS_GAUGE,
 		       1,
 		       {NULL},
 		       0,
 		       NULL,
 		       0},
+	[SENDING] = {"gitreach_responses_sending",
+		     "Answers that are made and are being sent to clients.",
+		     METRICS_GAUGE,
+		     1,
+		     {NULL},
+		     0,
+		     NULL,
+		     0},
 	[SNAPSHOTS] = {"gitreach_snapshots_open",
 		       "Repositories that are kept open.",
 		       METRICS_GAUGE,
@@ -785,6 +794,7 @@ int statistics_print(struct buf *out, struct statistics *st,
 
 	metrics_set(m, CONNECTIONS, NULL, now->connections);
 	metrics_set(m, IN_FLIGHT, NULL, now->requests);
+	metrics_set(m, SENDING, NULL, now->sending);
 	metrics_set(m, SNAPSHOTS, NULL, now->snapshots);
 	metrics_set(m, PLAN_BYTES, NULL, now->plan_bytes);
 	metrics_set(m, WORKERS, NULL, now->workers);

@@ -101,15 +101,13 @@ struct status_cost {
 size_t statistics_costs(const struct statistics *st,
 			struct status_cost costs[STATUS_COSTS_MAX]);
 
-#define STATUS_SLOW_USER_MAX 64
-
 /* A slow request. Texts that are too long were cut off. */
 struct status_slow {
 	int64_t end; /* seconds since 1970 */
 	char path[STATUS_PATH_MAX];
-	char client[SYS_ADDRESS_MAX];    /* "": unknown */
-	char user[STATUS_SLOW_USER_MAX]; /* "": none */
-	char error[128];                 /* "": none */
+	char client[SYS_ADDRESS_MAX]; /* "": unknown */
+	char user[STATUS_USER_MAX];   /* "": none */
+	char error[128];              /* "": none */
 	char command[16];
 	/* values of the labels "strategy" and "reason"; static strings */
 	const char *strategy, *reason;
@@ -164,6 +162,8 @@ size_t statistics_plans(const struct statistics *st,
  */
 struct status_now {
 	uint64_t connections, requests, snapshots, workers, plan_bytes;
+	/* answers that are made, and that the loops of the workers send */
+	uint64_t sending;
 	struct admission_view admission;
 };
 

@@ -113,6 +113,17 @@ static int put_path(struct buf *out, const char *path)
 	return ret ? ret : buf_append_str(out, "</td>");
 }
 
+/* Prints a cell with an address and, if there is one, the name of a user. */
+static int put_client(struct buf *out, const char *client, const char *user)
+{
+	int ret = buf_append_str(out, "<td class=\"t\">") ||
+		  put_text(out, client);
+
+	if (!ret && *user)
+		ret = buf_append_str(out, "<br>") || put_text(out, user);
+	return ret || buf_append_str(out, "</td>");
+}
+
 /*
  * Begins a cell with a number. A narrow page also shows the name of the number.
  */
@@ -215,7 +226,8 @@ static int end_table(struct buf *out, size_t nr)
 static int put_cards(struct buf *out, const struct status *s)
 {
 	return buf_append_str(out, "<div class=\"cards\">\n") ||
-	       put_card(out, s->now.requests, "requests in flight") ||
+	       put_card(out, s->now.requests, "requests in threads") ||
+	       put_card(out, s->now.sending, "answers being sent") ||
 	       put_card(out, s->now.connections, "connections") ||
 	       put_card(out, s->now.snapshots, "open repositories") ||
 	       put_card(out, s->now.workers, "processes") ||
@@ -228,20 +240,18 @@ static int put_flights(struct buf *out, const struct status *s)
 {
 	int ret = begin_table(out, "Requests in flight, the oldest first",
 			      s->flight_nr,
-			      "<th>Repository</th><th>Client</th>"
+			      "<th>Repository</th><th>Client</th><th>Phase</th>"
 			      "<th class=\"n\">Age</th>");
 
 	for (size_t i = 0; !ret && i < s->flight_nr; i++) {
 		const struct status_slot_view *f = &s->flights[i];
-		uint64_t age = s->taken_ns > f->begin_ns
-				       ? s->taken_ns - f->begin_ns
-				       : 0;
 
 		ret = buf_append_str(out, "<tr>") || put_path(out, f->path) ||
-		      buf_append_str(out, "<td class=\"t\">") ||
-		      put_text(out, f->client) ||
-		      buf_append_str(out, "</td>") ||
-		      put_time_cell(out, "Age", age / 1000) ||
+		      put_client(out, f->client, f->user) ||
+		      buf_printf(out, "<td class=\"t\">%s</td>",
+				 status_flight_phase(f)) ||
+		      put_time_cell(out, "Age",
+				    status_flight_age(s, f) / 1000) ||
 		      buf_append_str(out, "</tr>\n");
 	}
 	return ret || end_table(out, s->flight_nr);
@@ -497,13 +507,9 @@ static int put_slow_row(struct buf *out, const struct status_slow *r)
 {
 	int ret = buf_append_str(out, "<tr>") || put_end(out, r->end) ||
 		  put_path(out, r->path) ||
-		  buf_append_str(out, "<td class=\"t\">") ||
-		  put_text(out, r->client);
+		  put_client(out, r->client, r->user) ||
+		  buf_printf(out, "<td>%s, %s", r->command, r->strategy);
 
-	if (!ret && *r->user)
-		ret = buf_append_str(out, "<br>") || put_text(out, r->user);
-	ret = ret ||
-	      buf_printf(out, "</td><td>%s, %s", r->command, r->strategy);
 	if (!ret && *r->reason)
 		ret = buf_append_str(out, "<br><small>") ||
 		      put_text(out, r->reason) ||

@@ -12,7 +12,7 @@
  * Maximum number of running requests that are copied. Only the oldest of them
  * are shown.
  */
-#define SLOTS_MAX 4096
+#define SLOTS_MAX 8192
 
 static int by_begin(const void *a, const void *b)
 {
@@ -30,6 +30,22 @@ static int by_cpu(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+/*
+ * Copies the running requests, which are sorted, to s->flights. Of each kind
+ * (see struct status_slot_view), at most STATUS_FLIGHTS_MAX are copied: many
+ * slow downloads must not hide the requests that occupy threads.
+ */
+static void keep_oldest(struct status *s, const struct status_slot_view *slots,
+			size_t nr)
+{
+	size_t kept[2] = {0, 0};
+
+	s->flight_nr = 0;
+	for (size_t i = 0; i < nr; i++)
+		if (kept[slots[i].is_sending]++ < STATUS_FLIGHTS_MAX)
+			s->flights[s->flight_nr++] = slots[i];
+}
+
 /* Sort the requests that run, and keep the oldest. */
 static void take_flights(struct status *s, const struct status_boards *boards)
 {
@@ -40,9 +56,7 @@ static void take_flights(struct status *s, const struct status_boards *boards)
 					 slots ? SLOTS_MAX : 0, &nr);
 	if (nr)
 		qsort(slots, nr, sizeof(*slots), by_begin);
-	s->flight_nr = nr < STATUS_FLIGHTS_MAX ? nr : STATUS_FLIGHTS_MAX;
-	if (nr)
-		memcpy(s->flights, slots, s->flight_nr * sizeof(*slots));
+	keep_oldest(s, slots, nr);
 	free(slots);
 }
 
@@ -60,6 +74,7 @@ void status_take(struct status *s, const struct status_boards *boards,
 		s->now.snapshots += b->gauges[STATUS_GAUGE_SNAPSHOTS];
 		s->now.plan_bytes += b->gauges[STATUS_GAUGE_PLAN_BYTES];
 		s->now.requests += b->requests;
+		s->now.sending += b->gauges[STATUS_GAUGE_SENDING];
 		s->now.workers += b->pid != 0;
 	}
 	s->cost_nr = statistics_costs(statistics, s->costs);
@@ -71,6 +86,19 @@ void status_take(struct status *s, const struct status_boards *boards,
 	s->plan_nr = statistics_plans(statistics, s->plans);
 }
 
+uint64_t status_flight_age(const struct status *s,
+			   const struct status_slot_view *flight)
+{
+	uint64_t begin = flight->begin_ns;
+
+	return s->taken_ns > begin ? s->taken_ns - begin : 0;
+}
+
+const char *status_flight_phase(const struct status_slot_view *flight)
+{
+	return flight->is_sending ? "send" : "work";
+}
+
 uint64_t status_store_age(const struct status *s)
 {
 	uint64_t now = (uint64_t)s->taken;
@@ -79,15 +107,6 @@ uint64_t status_store_age(const struct status *s)
 }
 
 /* ---- JSON */
-
-/* Returns the milliseconds since a request began. */
-static uint64_t age_ms(const struct status *s,
-		       const struct status_slot_view *flight)
-{
-	uint64_t begin = flight->begin_ns;
-
-	return s->taken_ns > begin ? (s->taken_ns - begin) / 1000000 : 0;
-}
 
 /* Begin an object of a list; the first one has no comma before it. */
 static int begin_item(struct buf *out, size_t i)
@@ -107,6 +126,8 @@ static int put_workers(struct buf *out, const struct status *s)
 		      json_member_u64(out, "connections",
 				      b->gauges[STATUS_GAUGE_CONNECTIONS]) ||
 		      json_member_u64(out, "requests", b->requests) ||
+		      json_member_u64(out, "responses_sending",
+				      b->gauges[STATUS_GAUGE_SENDING]) ||
 		      json_member_u64(out, "snapshots",
 				      b->gauges[STATUS_GAUGE_SNAPSHOTS]) ||
 		      buf_append_char(out, '}');
@@ -123,7 +144,10 @@ static int put_flights(struct buf *out, const struct status *s)
 
 		ret = begin_item(out, i) || json_member(out, "path", f->path) ||
 		      json_member(out, "client", f->client) ||
-		      json_member_u64(out, "age_ms", age_ms(s, f)) ||
+		      json_member(out, "user", f->user) ||
+		      json_member(out, "phase", status_flight_phase(f)) ||
+		      json_member_u64(out, "age_ms",
+				      status_flight_age(s, f) / 1000000) ||
 		      buf_append_char(out, '}');
 	}
 	return ret || buf_append_char(out, ']');
@@ -255,6 +279,7 @@ int status_print_json(struct buf *out, const struct status *s)
 		  json_member(out, "agent", s->agent) ||
 		  json_member_u64(out, "connections", s->now.connections) ||
 		  json_member_u64(out, "requests", s->now.requests) ||
+		  json_member_u64(out, "responses_sending", s->now.sending) ||
 		  json_member_u64(out, "snapshots", s->now.snapshots) ||
 		  json_member_u64(out, "plan_bytes", s->now.plan_bytes) ||
 		  put_queue(out, s) || put_workers(out, s) ||

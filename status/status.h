@@ -13,7 +13,11 @@
 #include "status/board.h"
 #include "status/statistics.h"
 
-/* Limits of the lists that are shown. */
+/*
+ * Limits of the lists that are shown. The list of running requests has at most
+ * STATUS_FLIGHTS_MAX requests that threads answer, and as many answers that are
+ * being sent.
+ */
 #define STATUS_FLIGHTS_MAX 50
 #define STATUS_COSTS_SHOWN_MAX 20
 
@@ -55,7 +59,7 @@ struct status {
 	const char *agent;
 	struct status_now now;
 	/* the running requests, the oldest first */
-	struct status_slot_view flights[STATUS_FLIGHTS_MAX];
+	struct status_slot_view flights[2 * STATUS_FLIGHTS_MAX];
 	size_t flight_nr;
 	/* sys_clock_ns() when the status was taken */
 	uint64_t taken_ns;
@@ -82,6 +86,16 @@ struct status {
  */
 void status_take(struct status *s, const struct status_boards *boards,
 		 const struct statistics *statistics);
+
+/* Returns the nanoseconds since a running request began. */
+uint64_t status_flight_age(const struct status *s,
+			   const struct status_slot_view *flight);
+
+/*
+ * Returns what the server does for a running request: "work" (a thread answers
+ * the request) or "send" (the answer is made, and is being sent).
+ */
+const char *status_flight_phase(const struct status_slot_view *flight);
 
 /* Returns how many seconds ago the store gave its last useful answer. */
 uint64_t status_store_age(const struct status *s);

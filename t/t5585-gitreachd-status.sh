@@ -139,6 +139,85 @@ test_expect_success 'requests in flight are shown while a worker has no free thr
 	EOP
 '
 
+# The kernel buffers less of an answer than this repository has.
+test_expect_success 'answers are shown while no thread, but the loop sends them' '
+	stop &&
+	stock init -q work &&
+	head -c 4000000 /dev/urandom >work/file &&
+	stock -C work add file &&
+	stock -C work commit -q -m file &&
+	stock clone -q --bare work srv/big.git &&
+	tip=$(stock -C work rev-parse HEAD) &&
+	start --user-header=X-User --trusted-proxy=127.0.0.1 &&
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$GITREACH_SRC/t/perf \
+		python3 - $url $git $admin $tip <<-\EOP
+	import json, socket, sys, time, urllib.request
+	from protocol import fetch
+	http, git, admin, tip = sys.argv[1:]
+
+	def connect(url):
+	    s = socket.socket()
+	    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+	    s.connect(("127.0.0.1", int(url.rsplit(":", 1)[1])))
+	    return s
+
+	def over_http(user):
+	    s, body = connect(http), fetch([tip.encode()])
+	    s.sendall(b"POST /big.git/git-upload-pack HTTP/1.1\r\nHost: h\r\n"
+	              b"Git-Protocol: version=2\r\nX-User: " + user + b"\r\n"
+	              b"X-Forwarded-For: 192.0.2.7\r\nContent-Type: "
+	              b"application/x-git-upload-pack-request\r\n"
+	              b"Content-Length: %d\r\n\r\n" % len(body) + body)
+	    return s
+
+	def over_git():
+	    s = connect(git)
+	    text = b"git-upload-pack /big.git\0host=h\0\0version=2\0"
+	    s.sendall(b"%04x" % (len(text) + 4) + text)
+	    s.recv(4)
+	    s.sendall(fetch([tip.encode()]))
+	    return s
+
+	def look(condition):
+	    for i in range(200):
+	        with urllib.request.urlopen(admin + "/status.json") as f:
+	            status = json.load(f)
+	        if condition(status):
+	            return status
+	        time.sleep(0.1)
+	    sys.exit(status)
+
+	held = [over_http(b"ann"), over_http(b"<bob>"), over_git()]
+	# These are more answers than one worker has threads.
+	status = look(lambda s: s["responses_sending"] == 3 and not s["requests"])
+	flights = status["in_flight"]
+	assert {f["path"] for f in flights} == {"/big.git"}, flights
+	assert {f["phase"] for f in flights} == {"send"}, flights
+	assert sorted((f["user"], f["client"]) for f in flights) == [
+	    ("", "127.0.0.1"), ("<bob>", "192.0.2.7"), ("ann", "192.0.2.7")], flights
+	assert sum(w["responses_sending"] for w in status["workers"]) == 3, status
+	with urllib.request.urlopen(admin + "/metrics") as f:
+	    assert b"\ngitreach_responses_sending 3\n" in f.read()
+	with urllib.request.urlopen(admin + "/") as f:
+	    page = f.read()
+	    assert b"192.0.2.7<br>&lt;bob&gt;</td>" in page, page
+	    assert b"<b>3</b>answers being sent" in page, page
+	old = max(f["age_ms"] for f in flights)
+	look(lambda s: max(f["age_ms"] for f in s["in_flight"]) > old)
+	# One client goes away, another one reads its whole answer.
+	held.pop(0).close()
+	answer, end = held.pop(0), b""
+	while end[-5:] != b"0\r\n\r\n":
+	    got = answer.recv(1 << 20)
+	    assert got
+	    end = (end + got)[-5:]
+	status = look(lambda s: s["responses_sending"] == 1)
+	assert [f["user"] for f in status["in_flight"]] == [""], status
+	held.pop().close()
+	look(lambda s: s["responses_sending"] == 0 and not s["in_flight"])
+	EOP
+'
+
 test_expect_success 'other paths and methods are refused' '
 	test $(get /nothing -o out -w "%{http_code}") = 404 &&
 	test $(get /r.git/info/refs -o out -w "%{http_code}") = 404 &&

@@ -18,6 +18,13 @@
 #include "status/board.h"
 #include "sys/clock.h"
 
+static const struct status_request request = {
+	.path = "/a.git/info",
+	.path_len = 6,
+	.client = "192.0.2.1",
+	.user = "ann",
+};
+
 struct server {
 	struct status_boards *boards;
 	struct status_board *board;
@@ -86,8 +93,8 @@ static void test_trusted(void **state)
 	struct server s;
 
 	start(&s);
-	assert_int_equal(
-		daemon_guard_enter(&guard, &s.conn, "/a.git/info", 6, NULL), 0);
+	assert_int_equal(daemon_guard_enter(&guard, &s.conn, &request, NULL),
+			 0);
 	assert_false(guard.is_suspect);
 	check_running(&s, 1, 0);
 	/*
@@ -96,7 +103,7 @@ static void test_trusted(void **state)
 	 */
 	daemon_guard_leave(&guard, 128 + SIGSEGV);
 	check_running(&s, 0, 0);
-	assert_int_equal(daemon_guard_enter(&guard, &s.conn, "/a.git", 6, NULL),
+	assert_int_equal(daemon_guard_enter(&guard, &s.conn, &request, NULL),
 			 0);
 	assert_false(guard.is_suspect);
 	daemon_guard_leave(&guard, 0);
@@ -119,20 +126,18 @@ static void test_suspect(void **state)
 	crash_twice(&s);
 	for (size_t i = 0; i < 5; i++) {
 		assert_int_equal(
-			daemon_guard_enter(&guard, &s.conn, "/a.git", 6, NULL),
-			0);
+			daemon_guard_enter(&guard, &s.conn, &request, NULL), 0);
 		assert_true(guard.is_suspect);
 		check_running(&s, 0, 1);
 		daemon_guard_hand_over(&guard);
 		check_running(&s, 0, 0);
 		daemon_guard_leave(&guard, harmless[i]);
 	}
-	assert_int_equal(daemon_guard_enter(&guard, &s.conn, "/a.git", 6, NULL),
+	assert_int_equal(daemon_guard_enter(&guard, &s.conn, &request, NULL),
 			 0);
 	daemon_guard_leave(&guard, 128 + SIGSEGV);
-	assert_int_equal(
-		daemon_guard_enter(&guard, &s.conn, "/a.git/x", 6, &err),
-		ERR_DENIED);
+	assert_int_equal(daemon_guard_enter(&guard, &s.conn, &request, &err),
+			 ERR_DENIED);
 	assert_true(guard.is_refused);
 	assert_string_equal(err.msg,
 			    "requests for '/a.git' are refused because earlier "
@@ -154,11 +159,10 @@ static void test_signals(void **state)
 		start(&s);
 		crash_twice(&s);
 		assert_int_equal(
-			daemon_guard_enter(&guard, &s.conn, "/a.git", 6, NULL),
-			0);
+			daemon_guard_enter(&guard, &s.conn, &request, NULL), 0);
 		daemon_guard_leave(&guard, 128 + fatal[i]);
 		assert_int_equal(
-			daemon_guard_enter(&guard, &s.conn, "/a.git", 6, NULL),
+			daemon_guard_enter(&guard, &s.conn, &request, NULL),
 			ERR_DENIED);
 		stop(&s);
 	}

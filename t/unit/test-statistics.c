@@ -54,7 +54,8 @@ static void test_counters(void **state)
 						  .total_us = 2000,
 						  .cpu_us = 1500};
 	struct status_child_request failed = push;
-	const struct status_now now = {.connections = 4, .workers = 2};
+	const struct status_now now = {
+		.connections = 4, .sending = 3, .workers = 2};
 	struct error err = ERROR_INIT;
 	struct buf text = BUF_INIT;
 
@@ -92,6 +93,7 @@ static void test_counters(void **state)
 	    "reason=\"there is no bitmap index\"} 3\n");
 	HAS("gitreach_worker_crashes_total 1\n");
 	HAS("gitreach_connections 4\n");
+	HAS("gitreach_responses_sending 3\n");
 	HAS("gitreach_workers 2\n");
 #undef HAS
 	/*

@@ -57,6 +57,8 @@ static void note_packs(struct statistics *st, const char *path)
 /* In the page, text from clients is escaped. The JSON is well-formed. */
 static void test_pages(void **state)
 {
+	const struct status_request request = {"/<i>.git", 8, "192.0.2.9",
+					       "<u>bob"};
 	struct statistics *st = statistics_new(NULL);
 	struct status_boards *boards = status_boards_new(NULL);
 	struct status_board *board = status_board_take(boards, 2);
@@ -65,8 +67,9 @@ static void test_pages(void **state)
 
 	status_board_set_ready(board);
 	status_board_set(board, STATUS_GAUGE_CONNECTIONS, 3);
-	status_slot_enter(status_board_slot(board, 0), "/<i>.git", 8,
-			  "192.0.2.9", false);
+	status_board_set(board, STATUS_GAUGE_SENDING, 5);
+	status_slot_enter(status_board_slot(board, 0), &request, false);
+	status_send_begin(board, &request, 1);
 	add_fetch(st, "/srv/<script>\"\n.git");
 	note_packs(st, "/srv/<script>\"\n.git");
 	s.agent = "git/1";
@@ -79,6 +82,7 @@ static void test_pages(void **state)
 	};
 	assert_int_equal(s.now.connections, 3);
 	assert_int_equal(s.now.requests, 1);
+	assert_int_equal(s.now.sending, 5);
 	assert_int_equal(s.now.workers, 1);
 	/*
 	 * If the server does not use a store, the page and the JSON do not
@@ -118,7 +122,13 @@ static void test_pages(void **state)
 	assert_int_equal(status_print_json(&json, &s), 0);
 	assert_non_null(strstr(json.data,
 			       "\"in_flight\":[{\"path\":\"/<i>.git\","
-			       "\"client\":\"192.0.2.9\","));
+			       "\"client\":\"192.0.2.9\","
+			       "\"user\":\"<u>bob\",\"phase\":\"send\","));
+	assert_non_null(strstr(json.data, "\"phase\":\"work\","));
+	assert_non_null(strstr(json.data, "\"responses_sending\":5,"));
+	assert_non_null(strstr(html.data, "<b>5</b>answers being sent"));
+	assert_non_null(strstr(html.data, "192.0.2.9<br>&lt;u&gt;bob</td>"
+					  "<td class=\"t\">send</td>"));
 	assert_non_null(strstr(json.data,
 			       "\"queued\":7,\"principals\":[{\"name\":"
 			       "\"<u>\\\"x\",\"waiting\":7,"));
@@ -139,6 +149,32 @@ static void test_pages(void **state)
 	assert_non_null(strstr(html.data, "<td>stale<"));
 	buf_release(&html);
 	buf_release(&json);
+	status_boards_free(boards);
+	statistics_free(st);
+}
+
+/*
+ * The oldest requests are shown. However many answers are being sent, the
+ * requests that threads answer stay in the list.
+ */
+static void test_many_flights(void **state)
+{
+	const struct status_request request = {"/a.git", 6, "", ""};
+	struct statistics *st = statistics_new(NULL);
+	struct status_boards *boards = status_boards_new(NULL);
+	struct status_board *board = status_board_take(boards, 1);
+	static struct status s;
+
+	for (uint64_t i = 0; i < STATUS_SENDS_MAX; i++)
+		status_send_begin(board, &request, STATUS_SENDS_MAX - i);
+	status_slot_enter(status_board_slot(board, 0), &request, false);
+	status_take(&s, boards, st);
+	assert_int_equal(s.flight_nr, STATUS_FLIGHTS_MAX + 1);
+	assert_int_equal(s.flights[0].begin_ns, 1);
+	assert_int_equal(s.flights[STATUS_FLIGHTS_MAX - 1].begin_ns,
+			 STATUS_FLIGHTS_MAX);
+	assert_string_equal(status_flight_phase(&s.flights[STATUS_FLIGHTS_MAX]),
+			    "work");
 	status_boards_free(boards);
 	statistics_free(st);
 }
@@ -186,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_many_flights),
 		cmocka_unit_test(test_long_lists),
 	};
 
