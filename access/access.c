@@ -42,8 +42,7 @@ static bool is_plain(char c)
 	       (c >= '0' && c <= '9') || (c && strchr("-._~/@:+,", c));
 }
 
-static int put_word(struct buf *out, const char *name, const char *value,
-		    char end)
+static int put_word(struct buf *out, const char *name, const char *value)
 {
 	int ret = buf_printf(out, "%s=", name);
 
@@ -52,17 +51,37 @@ static int put_word(struct buf *out, const char *name, const char *value,
 			       ? buf_append_char(out, *value)
 			       : buf_printf(out, "%%%02X",
 					    (unsigned)(unsigned char)*value);
-	return ret | buf_append_char(out, end) ? ERR_NOMEM : 0;
+	return ret ? ERR_NOMEM : 0;
 }
 
 int access_format(struct buf *out, const struct access_question *question)
 {
-	int ret = put_word(out, "user", question->user, ' ');
+	int ret = put_word(out, "user", question->user);
 
-	ret |= put_word(out, "service", question->service, ' ');
-	ret |= put_word(out, "repository", question->repository, ' ');
-	ret |= put_word(out, "protocol", question->protocol, ' ');
-	ret |= put_word(out, "address", question->address, '\n');
+	ret |= put_word(out, " service", question->service);
+	ret |= put_word(out, " repository", question->repository);
+	ret |= put_word(out, " protocol", question->protocol);
+	ret |= put_word(out, " address", question->address);
+	return ret | buf_append_char(out, '\n') ? ERR_NOMEM : 0;
+}
+
+bool access_is_write(const struct access_question *question)
+{
+	return !strcmp(question->service, "receive-pack");
+}
+
+int access_format_denial(struct buf *out,
+			 const struct access_question *question)
+{
+	int ret = put_word(out, "right",
+			   access_is_write(question) ? "write" : "read");
+
+	/* The longest words are last, because the log cuts off long lines. */
+	ret |= put_word(out, " protocol", question->protocol);
+	ret |= put_word(out, " client",
+			*question->address ? question->address : "-");
+	ret |= put_word(out, " user", *question->user ? question->user : "-");
+	ret |= put_word(out, " repository", question->repository);
 	return ret ? ERR_NOMEM : 0;
 }
 

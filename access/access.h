@@ -85,6 +85,21 @@ int access_parse(struct access_answer *out, const char *line, size_t len,
  */
 int access_format(struct buf *out, const struct access_question *question);
 
+/* Returns whether the question is about a push. */
+bool access_is_write(const struct access_question *question);
+
+/*
+ * Appends the words that describe a denied request in the log, without a line
+ * feed. Values are written as in the line of a question, and an empty user or
+ * address as "-":
+ *
+ *	right=read protocol=https client=192.0.2.1 user=- repository=/a%20b.git
+ *
+ * Returns 0 or ERR_NOMEM.
+ */
+int access_format_denial(struct buf *out,
+			 const struct access_question *question);
+
 /*
  * Both functions hide the refs that begin with one of the prefixes in *answer:
  * access_configure() in a configuration for this process, and

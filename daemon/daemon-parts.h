@@ -175,6 +175,8 @@ struct daemon_request {
 	size_t repo_len;
 	/* where the repository is; released when the answer is made */
 	struct daemon_place place;
+	/* the access helper has denied the request, and the log says so */
+	bool is_denied;
 	/*
 	 * why the repository was not found; code 0: it was found, or nobody has
 	 * looked for it yet
@@ -253,6 +255,16 @@ int daemon_authorize(struct access_answer *out,
 		     const struct daemon_options *options,
 		     const struct daemon_conn *conn,
 		     struct access_question *question, const struct repo *repo);
+
+/*
+ * Writes one line to the log about a request that the access helper has denied,
+ * and counts it. If `repo` is not NULL, its path replaces the path in
+ * *question.
+ */
+void daemon_note_denial(const struct daemon_options *options,
+			const struct daemon_conn *conn,
+			const struct access_question *question,
+			const struct repo *repo);
 
 /* ---- admin.c */
 
@@ -365,10 +377,7 @@ struct daemon_talk {
 	bool is_guarded;
 	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;
-	/*
-	 * true: repositories are in a store, and the access helper has denied
-	 * the request
-	 */
+	/* the access helper has denied the request, and the log says so */
 	bool is_denied;
 	/* an earlier call of daemon_talk_fetch() has begun the fetch */
 	bool has_begun;

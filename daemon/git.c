@@ -20,7 +20,8 @@
 static const char unavailable[] = "service unavailable";
 
 /*
- * Refuses the request. `reason` and `detail` go to the log. The client gets
+ * Refuses the request. `reason` and `detail` go to the log, unless the log has
+ * a line because the access helper has denied the request. The client gets
  * `reason` only if informative errors are configured, or if the reason is
  * "service unavailable". Otherwise the client gets a general text.
  */
@@ -33,7 +34,8 @@ static void refuse(struct daemon_talk *t, const char *reason,
 
 	snprintf(line, sizeof(line), "%s: %s: %s", service_name(t->service),
 		 reason, detail);
-	daemon_log(t->answer.options, t->answer.conn, line);
+	if (!t->is_denied)
+		daemon_log(t->answer.options, t->answer.conn, line);
 	if (!t->answer.options->informative_errors &&
 	    strcmp(reason, unavailable) != 0)
 		reason = "access denied or repository not exported";

@@ -13,6 +13,7 @@
 #include "base/base64.h"
 #include "daemon/daemon-parts.h"
 #include "daemon/stream.h"
+#include "status/statistics.h"
 #include "wire/pktline.h"
 
 #define BASIC "Basic "
@@ -143,6 +144,26 @@ static const char *name_of(const struct repo *repo, const char *base)
 	size_t len = strlen(base);
 
 	return !strncmp(dir, base, len) && dir[len] == '/' ? dir + len : dir;
+}
+
+void daemon_note_denial(const struct daemon_options *options,
+			const struct daemon_conn *conn,
+			const struct access_question *question,
+			const struct repo *repo)
+{
+	struct access_question denied = *question;
+	struct buf line = BUF_INIT;
+
+	if (repo)
+		denied.repository = name_of(repo, options->base_path);
+	statistics_add_denial(conn->shared->statistics,
+			      access_is_write(&denied));
+	/* daemon_log() would cut off long paths. */
+	if (!buf_printf(&line, "%s: access denied by the access helper: ",
+			conn->address) &&
+	    !access_format_denial(&line, &denied))
+		options->log(options->log_ctx, line.data);
+	buf_release(&line);
 }
 
 int daemon_ask(struct access_answer *out, const struct daemon_options *options,

@@ -288,11 +288,12 @@ static void fill(struct daemon_request *q, const char *user,
 
 /*
  * Logs that a request is refused. A request for a password (401) is no refusal:
- * Git's first request never has one, and a wrong password has its own line.
+ * Git's first request never has one, and a wrong password has its own line. So
+ * has a denial by the access helper.
  */
 static void log_refusal(const struct daemon_request *q, const char *status)
 {
-	if (strncmp(status, "401", 3) != 0)
+	if (!q->is_denied && strncmp(status, "401", 3) != 0)
 		log_request(q, status);
 }
 
@@ -439,6 +440,11 @@ static const char *authorize(struct daemon_request *q)
 	if (!buf_append(&name, q->http.path_info, q->repo_len)) {
 		question.repository = name.data;
 		ret = ask_helper(q, &question, &why);
+		q->is_denied = ret == ERR_DENIED &&
+			       (user || !q->http.challenge);
+		if (q->is_denied)
+			daemon_note_denial(o, q->conn, &question,
+					   q->answer.entered);
 	}
 	buf_release(&name);
 	if (ret == ERR_PEER)

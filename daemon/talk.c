@@ -19,7 +19,8 @@
 
 /*
  * Writes "<kind>: <message>" to the log, and to the user if the user's
- * descriptor accepts it within `wait_ms` milliseconds.
+ * descriptor accepts it within `wait_ms` milliseconds. The log already has a
+ * line if the access helper has denied the request.
  */
 static void tell(const struct daemon_talk *talk, const char *kind,
 		 const char *message, int wait_ms)
@@ -27,7 +28,8 @@ static void tell(const struct daemon_talk *talk, const char *kind,
 	char line[1024], quoted[PKTLINE_QUOTE_MAX];
 	int len;
 
-	daemon_log(talk->answer.options, talk->answer.conn, message);
+	if (!talk->is_denied)
+		daemon_log(talk->answer.options, talk->answer.conn, message);
 	if (talk->fds[2] < 0)
 		return;
 	len = snprintf(line, sizeof(line), "%s: %s\n", kind,
@@ -54,6 +56,16 @@ static struct access_question question_of(const struct daemon_talk *talk)
 	};
 }
 
+/* Records that the access helper has denied the request. */
+static void note_denial(struct daemon_talk *talk)
+{
+	const struct access_question question = question_of(talk);
+
+	talk->is_denied = true;
+	daemon_note_denial(talk->answer.options, talk->answer.conn, &question,
+			   talk->answer.entered);
+}
+
 static int find_place(struct daemon_talk *talk, struct error *err)
 {
 	struct daemon_inquiry inquiry = {question_of(talk),
@@ -64,7 +76,8 @@ static int find_place(struct daemon_talk *talk, struct error *err)
 		talk->answer.options->strict_paths,
 		talk->answer.conn->helper ? &inquiry : NULL, err);
 
-	talk->is_denied = ret == ERR_DENIED;
+	if (ret == ERR_DENIED)
+		note_denial(talk);
 	return ret;
 }
 
@@ -231,6 +244,8 @@ int daemon_talk_authorize(struct daemon_talk *talk)
 	talk->asked = NULL;
 	ret = daemon_authorize(&a->access, a->options, a->conn, &question,
 			       a->entered);
+	if (ret == ERR_DENIED)
+		note_denial(talk);
 	if (ret < 0)
 		return ret;
 	talk->asked = mem_strdup(a->entered->git_dir);

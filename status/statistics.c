@@ -33,6 +33,7 @@ static const char *const plan_texts[] = {"hit", "joined", "made", "bypassed"};
 /* Names of enum admission_refusal. */
 static const char *const refusals[ADMISSION_REFUSALS] = {
 	"none", "network", "principal", "late", "connections", "address"};
+static const char *const rights[] = {"read", "write"};
 static const char *const directions[] = {"read", "send"};
 static const char *const phase_names[] = {"answer",  "negotiate",    "pack",
 					  "receive", "connectivity", "hooks",
@@ -65,6 +66,7 @@ LABEL(source, "source", sources);
 LABEL(plan_level, "level", plan_levels);
 LABEL(plan_result, "result", plan_results);
 LABEL(refusal, "reason", refusals);
+LABEL(right, "right", rights);
 LABEL(direction, "direction", directions);
 LABEL(phase, "phase", phase_names);
 LABEL(reason, "reason", reasons);
@@ -98,6 +100,7 @@ enum family {
 	QUEUED,
 	QUEUE_WAIT,
 	REJECTED,
+	DENIED,
 	FAMILY_NR,
 };
 
@@ -284,6 +287,14 @@ static const struct metrics_family families[FAMILY_NR] = {
 		      1,
 		      NULL,
 		      0},
+	[DENIED] = {"gitreach_access_denied",
+		    "Requests that the access helper has denied.",
+		    METRICS_COUNTER,
+		    1,
+		    {&right},
+		    1,
+		    NULL,
+		    0},
 };
 
 /*
@@ -750,6 +761,13 @@ void statistics_add_child(struct statistics *st,
 void statistics_add_wait(struct statistics *st, uint64_t us)
 {
 	metrics_observe(st->metrics, QUEUE_WAIT, NULL, us);
+}
+
+void statistics_add_denial(struct statistics *st, bool is_write)
+{
+	const unsigned asked = is_write;
+
+	metrics_add(st->metrics, DENIED, &asked, 1);
 }
 
 void statistics_add_crash(struct statistics *st)

@@ -63,6 +63,12 @@ void statistics_add_child(struct statistics *st,
 /* Counts the wait of a request that asked for admission. */
 void statistics_add_wait(struct statistics *st, uint64_t us);
 
+/*
+ * Counts a request that the access helper has denied. `is_write`: the request
+ * was for a push.
+ */
+void statistics_add_denial(struct statistics *st, bool is_write);
+
 /* Counts a worker that has crashed. */
 void statistics_add_crash(struct statistics *st);
 

@@ -64,12 +64,12 @@ test_expect_success 'setup' '
 '
 
 test_expect_success 'the example of the manual: allow and deny' '
-	start_helped --access-helper=./helper &&
+	start_helped --access-helper=./helper --admin=http://127.0.0.1:0 &&
 	as alice clone -q $url/r.git alice &&
 	stock -C alice fsck --strict &&
 	test_must_fail as carol ls-remote $url/r.git 2>err &&
 	grep 403 err &&
-	grep "127.0.0.1: 403 Forbidden (path ./r.git/info/refs" log &&
+	grep "access denied by the access helper: right=read .*user=carol" log &&
 	test_must_fail stock ls-remote $url/r.git &&
 	test_must_fail stock ls-remote $git/r.git 2>err &&
 	grep "access denied" err &&
@@ -77,6 +77,53 @@ test_expect_success 'the example of the manual: allow and deny' '
 	test -s out &&
 	stock ls-remote $git/public/p.git >out &&
 	test -s out
+'
+
+# metric <start of a line>: the number of the line; 0 if there is none
+metric () {
+	curl -s -S --max-time 60 "$admin/metrics" >metrics &&
+	awk -v want="$1" "index(\$0, want) == 1 { n = \$NF } END { print n + 0 }" metrics
+}
+
+# is_denied <words> <command>...: the command fails, and the log gets one line, with
+# these words
+is_denied () {
+	words=$1 &&
+	shift &&
+	wc -l <log >before &&
+	test_must_fail "$@" 2>err &&
+	sed "1,$(cat before)d" log >actual &&
+	echo "access denied by the access helper: $words" >expect &&
+	sed "s/^gitreachd: [^ ]*: //" actual >lines &&
+	test_cmp expect lines
+}
+
+test_expect_success 'a denial has one line in the log, and is counted' '
+	admin=$(sed -n "s/^gitreachd: listens on \(.*\) (status)$/\1/p" log) &&
+	reads=$(metric "gitreach_access_denied_total{right=\"read\"}") &&
+	web="protocol=http client=127.0.0.1" &&
+	is_denied "right=read $web user=carol repository=/r.git" \
+		as carol ls-remote $url/r &&
+	is_denied "right=read $web user=c%20d repository=/r.git" \
+		as "c d" ls-remote $url/r.git &&
+	is_denied "right=read $web user=- repository=/no%22%20e.git" \
+		curl -s -f "$url/no%22%20e.git/HEAD" &&
+	is_denied "right=write $web user=bob repository=/r.git" \
+		as bob -C alice push $url/r.git HEAD:refs/heads/bob &&
+	is_denied "right=read protocol=git client=127.0.0.1 user=- repository=/r.git" \
+		stock ls-remote $git/r.git &&
+	is_denied "right=write protocol=git client=127.0.0.1 user=- repository=/r.git" \
+		stock -C alice push $git/r.git HEAD:refs/heads/bob &&
+	is_denied "right=read protocol=ssh client=- user=carol repository=/r.git" \
+		over_ssh carol ls-remote ssh://h/r.git &&
+	grep "access denied" err &&
+	test "$(metric "gitreach_access_denied_total{right=\"read\"}")" = $((reads + 5)) &&
+	test "$(metric "gitreach_access_denied_total{right=\"write\"}")" = 2 &&
+	: "an allowed request has no line, and a long path is not cut off" &&
+	as alice ls-remote $url/r.git &&
+	long=$(printf "%0600d" 0) &&
+	is_denied "right=read $web user=carol repository=/$long.git" \
+		as carol ls-remote $url/$long.git
 '
 
 test_expect_success 'everybody sees the same of a public repository' '

@@ -91,6 +91,24 @@ static void test_format(void **state)
 	buf_release(&line);
 }
 
+static void test_format_denial(void **state)
+{
+	struct access_question push = question;
+	struct buf line = BUF_INIT;
+
+	assert_int_equal(access_format_denial(&line, &question), 0);
+	assert_string_equal(line.data, "right=read protocol=http client=::1 "
+				       "user=a%20b%3D%0A%25%C3%A9 "
+				       "repository=/x%0Dy.git");
+	buf_reset(&line);
+	push.service = "receive-pack";
+	push.user = push.address = "";
+	assert_int_equal(access_format_denial(&line, &push), 0);
+	assert_string_equal(line.data, "right=write protocol=http client=- "
+				       "user=- repository=/x%0Dy.git");
+	buf_release(&line);
+}
+
 static void test_hide(void **state)
 {
 	static const char text_of_base[] = "[transfer]\nhideRefs = !refs/a\n";
@@ -179,8 +197,11 @@ static void test_ask(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),  cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_format), cmocka_unit_test(test_hide),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_format),
+		cmocka_unit_test(test_format_denial),
+		cmocka_unit_test(test_hide),
 		cmocka_unit_test(test_ask),
 	};
 

@@ -72,6 +72,9 @@ static void test_counters(void **state)
 	failed.code = ERR_IO;
 	statistics_add_child(st, &failed, SLOW_US);
 	statistics_add_crash(st);
+	statistics_add_denial(st, false);
+	statistics_add_denial(st, true);
+	statistics_add_denial(st, true);
 	assert_int_equal(statistics_print(&text, st, &now, METRICS_OPENMETRICS),
 			 0);
 #define HAS(part) assert_non_null(strstr(text.data, part))
@@ -92,6 +95,8 @@ static void test_counters(void **state)
 	HAS("gitreach_bitmap_unused_total{"
 	    "reason=\"there is no bitmap index\"} 3\n");
 	HAS("gitreach_worker_crashes_total 1\n");
+	HAS("gitreach_access_denied_total{right=\"read\"} 1\n");
+	HAS("gitreach_access_denied_total{right=\"write\"} 2\n");
 	HAS("gitreach_connections 4\n");
 	HAS("gitreach_responses_sending 3\n");
 	HAS("gitreach_workers 2\n");
