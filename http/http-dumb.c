@@ -241,13 +241,6 @@ static bool has_checksum(const char *path)
 
 int http_dumb(struct http_exchange *x, struct error *err)
 {
-	int ret = http_may_get_files(x, err);
-
-	if (ret < 0)
-		return ret;
-	if (!ret)
-		return http_refuse(x, "403 Forbidden", err,
-				   "Unsupported service: getanyfile");
 	switch (x->url.route) {
 	case HTTP_HEAD:
 		return put_head(x, err);

@@ -231,8 +231,9 @@ int http_may_get_files(const struct http_exchange *x, struct error *err);
 
 /*
  * Answer a dumb client with a file or a listing. Handles each route except
- * HTTP_UPLOAD_PACK, HTTP_RECEIVE_PACK and HTTP_UPLOAD_ARCHIVE. Returns 0 or a
- * negative error code.
+ * HTTP_UPLOAD_PACK, HTTP_RECEIVE_PACK and HTTP_UPLOAD_ARCHIVE. Before the call,
+ * http_may_get_files() has allowed the request. Returns 0 or a negative error
+ * code.
  */
 int http_dumb(struct http_exchange *x, struct error *err);
 

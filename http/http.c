@@ -147,19 +147,22 @@ static int enter(struct http_exchange *x, struct buf *path, struct error *err)
 
 /*
  * Answer a dumb client, and write a summary of the request to the trace, as
- * upload-pack and receive-pack do.
+ * upload-pack and receive-pack do. A refused request has no summary.
  */
 static int dumb(struct http_exchange *x, struct error *err)
 {
 	struct summary summary;
-	int ret;
+	int ret = http_may_get_files(x, err);
 
+	if (!ret)
+		return http_refuse(x, "403 Forbidden", err,
+				   "Unsupported service: getanyfile");
 	summary_init(&summary, x->repo, x->options->about, "http-backend");
 	x->reply.tap = summary_tap(&summary);
 	summary_begin(&summary, "get");
 	summary_phase(&summary, SUMMARY_ANSWER);
 	summary_string(&summary, SUMMARY_FILE, x->url.name);
-	ret = http_dumb(x, err);
+	ret = ret < 0 ? ret : http_dumb(x, err);
 	x->reply.tap = NULL;
 	if (!x->io->end_later ||
 	    !x->io->end_later(x->io->ctx, &summary, ret < 0))

@@ -126,6 +126,14 @@ test_expect_success 'a denial has one line in the log, and is counted' '
 		as carol ls-remote $url/$long.git
 '
 
+test_expect_success 'a refused request of a dumb client is not counted as served' '
+	test $(curl -s -o out -w "%{http_code}" -H "X-User: bob" $url/r.git/HEAD) = 403 &&
+	grep "Unsupported service: getanyfile" log &&
+	test $(metric "gitreach_requests_total{service=\"http-backend\",command=\"get\"") = 0 &&
+	test $(curl -s -o out -w "%{http_code}" -H "X-User: alice" $url/r.git/HEAD) = 200 &&
+	test $(metric "gitreach_requests_total{service=\"http-backend\",command=\"get\"") = 1
+'
+
 test_expect_success 'everybody sees the same of a public repository' '
 	stock -C work push -q ../srv/public/p.git HEAD:refs/internal/all &&
 	stock ls-remote srv/public/p.git >expect &&
