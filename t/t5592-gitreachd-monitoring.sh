@@ -78,9 +78,10 @@ test_expect_success 'no label has a value that a client has chosen' '
 	grep -c "^gitreach_requests_total" seen &&
 	! grep -i marker seen &&
 	! grep -e 4711 -e 127.0.0.1 -e srv seen &&
-	python3 - <<-\EOP
-	import os, re
+	python3 - "$("$DAEMON" --version | sed "s/.* //")" <<-\EOP
+	import os, re, sys
 	allowed = {
+	    "version": sys.argv[1],
 	    "service": "upload-pack receive-pack http-backend",
 	    "command": "advertise ls-refs fetch object-info bundle-uri push get archive other",
 	    "protocol": "0 1 2 none", "result": "ok client error hit joined miss bypass",
