@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* git http-backend: serves repositories over HTTP, as a CGI program. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include "builtin/serving-copy.h"
 #include "http/http.h"
 #include "wire/fdio.h"
+#include "wire/summary-times.h"
 
 static const char usage[] = "git http-backend";
 
@@ -108,21 +110,53 @@ static void tell(void *ctx, const char *text, size_t len)
 	fwrite(text, 1, len, stderr);
 }
 
-static void note_failure(void *ctx, const struct summary *s,
-			 const struct error *error)
-{
-	bool *has_failed = ctx;
+/* What the server that has started this process wants to know (HTTP_TELL). */
+struct told {
+	int fd; /* for the times; -1: none */
+	bool has_failed;
+};
 
-	(void)s;
+static void note_end(void *ctx, const struct summary *s,
+		     const struct error *error)
+{
+	struct told *told = ctx;
+	struct summary_times times;
+	struct buf line = BUF_INIT;
+
 	if (error && (error->code == ERR_IO || error->code == ERR_NOMEM))
-		*has_failed = true;
+		told->has_failed = true;
+	summary_times_take(&times, s);
+	/* If the write fails, the server does not know the times. */
+	if (told->fd >= 0 && !summary_times_format(&line, &times) &&
+	    pwrite(told->fd, line.data, line.len, 0) < 0)
+		told->fd = -1;
+	buf_release(&line);
+}
+
+/*
+ * Prepares to tell the server how the request went, if it wants to know. Hooks
+ * do not inherit the descriptor.
+ */
+static void start_telling(struct summary_about *about, struct told *told)
+{
+	const char *value = getenv(HTTP_TELL);
+
+	if (!value)
+		return;
+	told->fd = atoi(value);
+	if (told->fd <= STDERR_FILENO ||
+	    fcntl(told->fd, F_SETFD, FD_CLOEXEC) < 0)
+		told->fd = -1;
+	unsetenv(HTTP_TELL);
+	about->done = note_end;
+	about->ctx = told;
 }
 
 static int serve(struct builtin_env *env, const struct serving_names *names)
 {
 	char address[SYS_ADDRESS_MAX];
 	struct summary_about about = serving_about(address);
-	bool has_failed = false;
+	struct told told = {.fd = -1};
 	struct fdio fdio = {.in = STDIN_FILENO, .out = STDOUT_FILENO};
 	struct serve_io io = fdio_io(&fdio);
 	struct place place = {.env = env};
@@ -155,16 +189,12 @@ static int serve(struct builtin_env *env, const struct serving_names *names)
 	struct error err = ERROR_INIT;
 	int ret;
 
-	if (getenv(HTTP_TELL_FAILURE)) {
-		unsetenv(HTTP_TELL_FAILURE);
-		about.done = note_failure;
-		about.ctx = &has_failed;
-	}
+	start_telling(&about, &told);
 	ret = http_serve(&options, &io, NULL, &err);
 	serving_copy_close(&place.copy);
 	if (ret < 0)
 		return builtin_fail(&err);
-	return has_failed ? HTTP_EXIT_FAILED : 0;
+	return told.has_failed ? HTTP_EXIT_FAILED : 0;
 }
 
 int cmd_http_backend(int argc, const char **argv, struct builtin_env *env)

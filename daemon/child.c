@@ -12,6 +12,7 @@
  * EARLY_MAX bytes. If the child writes more, the thread drops the rest of the
  * request, and copies the answer.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -114,10 +115,12 @@ static void set_path(struct variables *v, const struct daemon_request *q)
  * Fills the environment of the child. In most variables, an empty text counts
  * as unset, so a missing value becomes an empty variable. In STORED_COPY_ASKED,
  * GIT_HTTP_EXPORT_ALL and the access helper's variables, an empty text counts
- * as set, so they are added only if they apply.
+ * as set, so they are added only if they apply. `note` is the descriptor of
+ * HTTP_TELL.
  */
-static void fill(struct variables *v, const struct daemon_request *q)
+static void fill(struct variables *v, const struct daemon_request *q, int note)
 {
+	char number[16];
 	const struct http_options *o = &q->http;
 
 	set(v, "GATEWAY_INTERFACE", "CGI/1.1");
@@ -133,7 +136,8 @@ static void fill(struct variables *v, const struct daemon_request *q)
 	set(v, "REMOTE_ADDR", q->client);
 	set(v, "REMOTE_USER", o->remote_user);
 	set(v, "HTTP_TRACEPARENT", q->answer.about.traceparent);
-	set(v, HTTP_TELL_FAILURE, "1");
+	snprintf(number, sizeof(number), "%d", note);
+	set(v, HTTP_TELL, number);
 	if (stored_copies_were_asked(q->conn->copies, &q->place.use))
 		set(v, STORED_COPY_ASKED, q->place.path);
 	if (o->export_all)
@@ -146,7 +150,7 @@ static void fill(struct variables *v, const struct daemon_request *q)
 }
 
 static int start(struct sys_child *child, const struct daemon_request *q,
-		 struct error *err)
+		 int note, struct error *err)
 {
 	const char *argv[] = {"git", "http-backend", NULL};
 	const char *words[VARIABLES_MAX];
@@ -154,15 +158,15 @@ static int start(struct sys_child *child, const struct daemon_request *q,
 	char **env = NULL;
 	int ret;
 
-	fill(&v, q);
+	fill(&v, q, note);
 	for (size_t i = 0; i < v.nr; i++)
 		words[i] = v.text.data + v.offs[i];
 	if (!v.ret)
 		env = sys_environ_with(words, v.nr);
-	ret = env ? sys_spawn(child, (char *const *)argv, env,
-			      SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT |
-				      SYS_SPAWN_OPEN_SIGNALS,
-			      err)
+	ret = env ? sys_spawn_keeping(child, (char *const *)argv, env, note,
+				      SYS_SPAWN_PIPE_IN | SYS_SPAWN_PIPE_OUT |
+					      SYS_SPAWN_OPEN_SIGNALS,
+				      err)
 		  : error_nomem(err);
 	free(env);
 	buf_release(&v.text);
@@ -288,6 +292,18 @@ static int relay(const struct sys_child *child, struct http_reply *reply,
 	return ret < 0 ? ret : (int)n;
 }
 
+/* Reads the times that the child has written into the file `note`. */
+static void take_note(struct summary_times *times, int note)
+{
+	char line[SUMMARY_TIMES_MAX + 1];
+	ssize_t n = note < 0 ? 0
+			     : sys_read_some(note, line, sizeof(line) - 1,
+					     "note", NULL);
+
+	line[n > 0 ? n : 0] = '\0';
+	summary_times_parse(times, line);
+}
+
 int daemon_run_child(struct daemon_request *request,
 		     struct admission_pass *pass, bool *is_kept,
 		     struct error *err)
@@ -295,13 +311,14 @@ int daemon_run_child(struct daemon_request *request,
 	struct buf head = BUF_INIT;
 	struct sys_child child;
 	struct http_reply reply;
-	int ret, status;
+	/* Without this file, the times of the request stay unknown. */
+	int note = sys_memory_open(NULL), ret, status;
 
 	http_reply_init(&reply, &request->io,
 			!strcmp(request->http.request_method, "HEAD"));
 	reply.form = request->http.form;
 	reply.keep_alive = request->http.keep_alive;
-	ret = start(&child, request, err);
+	ret = start(&child, request, note, err);
 	if (!ret) {
 		ret = feed(&child, request, &head, err);
 		if (!ret)
@@ -312,6 +329,7 @@ int daemon_run_child(struct daemon_request *request,
 		status = sys_spawn_wait(&child, ret < 0 ? NULL : err);
 		request->child_status = status;
 		request->child_cpu_us = child.cpu_us;
+		take_note(&request->child_times, note);
 		if (!ret && status && status != HTTP_EXIT_FAILED)
 			ret = error_set(err, ERR_IO,
 					"http-backend failed with status %d",
@@ -325,5 +343,6 @@ int daemon_run_child(struct daemon_request *request,
 	*is_kept = !ret && reply.keep_alive;
 	http_reply_release(&reply);
 	buf_release(&head);
+	sys_close(note);
 	return ret;
 }

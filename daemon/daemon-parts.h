@@ -28,6 +28,7 @@
 #include "http/http.h"
 #include "http1/body.h"
 #include "sys/passing.h"
+#include "wire/summary-times.h"
 #include "wire/summary.h"
 #include "wire/traceparent.h"
 
@@ -189,6 +190,8 @@ struct daemon_request {
 	/* exit status as from sys_spawn_wait(); 0: no child process */
 	int child_status;
 	uint64_t child_cpu_us;
+	/* what the child has told about its times; 0: nothing */
+	struct summary_times child_times;
 };
 
 /*

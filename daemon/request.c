@@ -568,6 +568,7 @@ static int run_child(struct daemon_request *q, bool is_suspect, bool *is_kept,
 								    : ret,
 		.total_us = (sys_clock_ns() - begin_ns) / 1000,
 		.cpu_us = q->child_cpu_us,
+		.times = q->child_times,
 	};
 
 	if (q->place.use.copy)

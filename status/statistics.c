@@ -601,16 +601,21 @@ static unsigned result_of(int code)
 	return code == ERR_PEER ? 1 : 2;
 }
 
-static void observe_phases(struct metrics *m, const struct summary *s)
+/* Counts the phases of a request, and its waits for the client. */
+static void count_times(struct metrics *m, const struct summary_times *times)
 {
+	const unsigned reading = 0, sending = 1;
+
 	for (unsigned i = 0; i < SUMMARY_PHASE_NR; i++)
-		if (s->entered[i])
-			metrics_observe(m, PHASE, &i, s->phases_ns[i] / 1000);
+		if (times->entered[i])
+			metrics_observe(m, PHASE, &i, times->phases_us[i]);
+	metrics_add(m, WAIT, &reading, times->wait_read_us);
+	metrics_add(m, WAIT, &sending, times->wait_send_us);
 }
 
 static void count_bytes(struct metrics *m, const struct summary *s)
 {
-	const unsigned span = 0, made = 1, reading = 0, sending = 1;
+	const unsigned span = 0, made = 1;
 	uint64_t sent = s->numbers[SUMMARY_BYTES_SENT], copied = 0;
 
 	if (s->has_numbers >> SUMMARY_BYTES_VERBATIM & 1)
@@ -623,8 +628,6 @@ static void count_bytes(struct metrics *m, const struct summary *s)
 	metrics_add(m, SENT, &span, copied);
 	metrics_add(m, SENT, &made, sent - copied);
 	metrics_add(m, RECEIVED, NULL, s->numbers[SUMMARY_BYTES_RECEIVED]);
-	metrics_add(m, WAIT, &reading, s->numbers[SUMMARY_WAIT_READ_US]);
-	metrics_add(m, WAIT, &sending, s->numbers[SUMMARY_WAIT_SEND_US]);
 }
 
 /*
@@ -653,7 +656,7 @@ static unsigned reason_of(const struct summary *s)
 }
 
 static void count(struct metrics *m, const struct summary *s,
-		  const struct error *error)
+		  const struct summary_times *times, const struct error *error)
 {
 	uint64_t version = s->has_numbers >> SUMMARY_PROTOCOL & 1
 				   ? s->numbers[SUMMARY_PROTOCOL]
@@ -673,7 +676,7 @@ static void count(struct metrics *m, const struct summary *s,
 		metrics_observe(m, FIRST_BYTE, values,
 				s->numbers[SUMMARY_FIRST_BYTE_US]);
 	metrics_add(m, CPU, values, cpu_of(s));
-	observe_phases(m, s);
+	count_times(m, times);
 	count_bytes(m, s);
 	count_plan(m, summary_text(s, SUMMARY_PLAN));
 	if (!summary_text(s, SUMMARY_NO_BITMAP_REASON))
@@ -682,7 +685,26 @@ static void count(struct metrics *m, const struct summary *s,
 	metrics_add(m, UNUSED, &why, 1);
 }
 
+/*
+ * Returns whether a request took `slow_us` or more, without its waits for the
+ * client.
+ */
+static bool is_slow(uint64_t total_us, const struct summary_times *times,
+		    uint64_t slow_us)
+{
+	return total_us >= times->wait_read_us + times->wait_send_us + slow_us;
+}
+
+static void put_times(struct status_slow *slow,
+		      const struct summary_times *times)
+{
+	memcpy(slow->phases_us, times->phases_us, sizeof(slow->phases_us));
+	slow->wait_read_us = times->wait_read_us;
+	slow->wait_send_us = times->wait_send_us;
+}
+
 static void put_slow_summary(struct shared *sh, const struct summary *s,
+			     const struct summary_times *times,
 			     const struct error *error)
 {
 	const struct summary_about *about = s->about;
@@ -692,8 +714,6 @@ static void put_slow_summary(struct shared *sh, const struct summary *s,
 		.strategy = strategies[value_of(
 			&strategy, summary_text(s, SUMMARY_STRATEGY), 0)],
 		.reason = why ? reasons[reason_of(s)] : "",
-		.wait_read_us = s->numbers[SUMMARY_WAIT_READ_US],
-		.wait_send_us = s->numbers[SUMMARY_WAIT_SEND_US],
 		.bytes_sent = s->numbers[SUMMARY_BYTES_SENT],
 		.total_us = s->numbers[SUMMARY_TOTAL_US],
 		.cpu_us = cpu_of(s),
@@ -706,22 +726,21 @@ static void put_slow_summary(struct shared *sh, const struct summary *s,
 	copy_text(slow.user, sizeof(slow.user), about ? about->user : "");
 	copy_text(slow.error, sizeof(slow.error), error ? error->msg : "");
 	copy_text(slow.command, sizeof(slow.command), s->command);
-	for (int i = 0; i < SUMMARY_PHASE_NR; i++)
-		slow.phases_us[i] = s->entered[i] ? s->phases_ns[i] / 1000 : 0;
+	put_times(&slow, times);
 	put_slow(sh, &slow);
 }
 
 void statistics_add(struct statistics *st, const struct summary *s,
 		    const struct error *error, uint64_t slow_us)
 {
-	uint64_t waits = s->numbers[SUMMARY_WAIT_READ_US] +
-			 s->numbers[SUMMARY_WAIT_SEND_US];
+	struct summary_times times;
 
-	count(st->metrics, s, error);
+	summary_times_take(&times, s);
+	count(st->metrics, s, &times, error);
 	add_cost(st->shared, s->repository, cpu_of(s),
 		 s->numbers[SUMMARY_BYTES_SENT]);
-	if (s->numbers[SUMMARY_TOTAL_US] >= waits + slow_us)
-		put_slow_summary(st->shared, s, error);
+	if (is_slow(s->numbers[SUMMARY_TOTAL_US], &times, slow_us))
+		put_slow_summary(st->shared, s, &times, error);
 }
 
 void statistics_add_child(struct statistics *st,
@@ -746,9 +765,11 @@ void statistics_add_child(struct statistics *st,
 	metrics_add(st->metrics, REQUESTS, values, 1);
 	metrics_observe(st->metrics, DURATION, values, request->total_us);
 	metrics_add(st->metrics, CPU, values, request->cpu_us);
+	count_times(st->metrics, &request->times);
 	add_cost(st->shared, request->path, request->cpu_us, 0);
-	if (request->total_us < slow_us)
+	if (!is_slow(request->total_us, &request->times, slow_us))
 		return;
+	put_times(&slow, &request->times);
 	copy_text(slow.path, sizeof(slow.path), request->path);
 	copy_text(slow.client, sizeof(slow.client), request->client);
 	copy_text(slow.user, sizeof(slow.user), request->user);

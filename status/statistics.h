@@ -22,6 +22,7 @@
 #include "status/board.h"
 #include "metrics/metrics.h"
 #include "sys/tcp.h"
+#include "wire/summary-times.h"
 #include "wire/summary.h"
 
 struct statistics;
@@ -53,6 +54,7 @@ struct status_child_request {
 	/* 0: the request succeeded; otherwise a negative error code */
 	int code;
 	uint64_t total_us, cpu_us;
+	struct summary_times times; /* as the child has told them */
 };
 
 /* Counts a request that a child process has answered. */
@@ -118,11 +120,9 @@ struct status_slow {
 	/* values of the labels "strategy" and "reason"; static strings */
 	const char *strategy, *reason;
 	uint64_t phases_us[SUMMARY_PHASE_NR];
-	/*
-	 * The next four fields and `phases_us` are 0 if a child process has
-	 * answered.
-	 */
-	uint64_t wait_read_us, wait_send_us, objects, bytes_sent;
+	uint64_t wait_read_us, wait_send_us;
+	/* 0 if a child process has answered */
+	uint64_t objects, bytes_sent;
 	uint64_t total_us, cpu_us;
 };
 

@@ -227,6 +227,14 @@ void *sys_memory_shared(size_t size)
 	return bytes == MAP_FAILED ? NULL : bytes;
 }
 
+int sys_memory_open(struct error *err)
+{
+	int fd = memfd_create("gitreach", MFD_CLOEXEC);
+
+	return fd < 0 ? error_set_errno(err, "cannot make a file in memory")
+		      : fd;
+}
+
 /*
  * Appends zeros until the file has `size` bytes. The caller has locked the
  * file. Without the lock, another process could also lengthen the file and

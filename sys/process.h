@@ -69,6 +69,13 @@ void *sys_memory_large(size_t size) __attribute__((warn_unused_result));
 void *sys_memory_shared(size_t size) __attribute__((warn_unused_result));
 
 /*
+ * Opens an empty file that is only in memory. A child process that inherits the
+ * descriptor can leave a text for this process in the file. Returns the
+ * descriptor, or ERR_IO.
+ */
+int sys_memory_open(struct error *err);
+
+/*
  * Maps the first `size` bytes of a file. All processes that map the file share
  * these bytes, and the bytes outlive the processes. A missing file is created,
  * and a shorter file is extended with zeros. The zeros are really written, so

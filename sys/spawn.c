@@ -111,6 +111,8 @@ struct start {
 	unsigned flags; /* SYS_SPAWN_* */
 	/* descriptors for the standard streams; -1: as `flags` say */
 	int in, out, err;
+	/* a descriptor that the program inherits; -1: none */
+	int keep;
 };
 
 static int spawn_with(struct sys_child *child, const struct start *s)
@@ -128,6 +130,10 @@ static int spawn_with(struct sys_child *child, const struct start *s)
 			     s->flags & SYS_SPAWN_GROUP);
 	if (!ret)
 		ret = redirect(&actions, s->flags, s->in, s->out, s->err);
+	/* See sys_spawn_heir(). */
+	if (!ret && s->keep >= 0)
+		ret = posix_spawn_file_actions_adddup2(&actions, s->keep,
+						       s->keep);
 	if (!ret && s->dir)
 		ret = posix_spawn_file_actions_addchdir_np(&actions, s->dir);
 	if (!ret)
@@ -217,6 +223,7 @@ int sys_spawn_with(struct sys_child *child, char *const argv[],
 		.in = fds[0],
 		.out = fds[1],
 		.err = fds[2],
+		.keep = -1,
 	};
 
 	*child = no_child;
@@ -224,11 +231,15 @@ int sys_spawn_with(struct sys_child *child, char *const argv[],
 	return errno ? error_set_errno(err, "cannot run '%s'", argv[0]) : 0;
 }
 
-int sys_spawn_in(struct sys_child *child, const char *dir, char *const argv[],
-		 char *const envp[], unsigned flags, struct error *err)
+/*
+ * Makes the pipes that `s->flags` name, and starts the program. Returns 0 or
+ * ERR_IO.
+ */
+static int start_piped(struct sys_child *child, struct start *s,
+		       struct error *err)
 {
+	const unsigned flags = s->flags;
 	int in[2] = {-1, -1}, out[2] = {-1, -1}, heard[2] = {-1, -1};
-	struct start s = {argv, envp, dir, flags, -1, -1, -1};
 
 	*child = no_child;
 	if (((flags & SYS_SPAWN_PIPE_IN) && pipe2(in, O_CLOEXEC) < 0) ||
@@ -240,18 +251,18 @@ int sys_spawn_in(struct sys_child *child, const char *dir, char *const argv[],
 		close_pair(heard);
 		return ERR_IO;
 	}
-	s.in = in[0];
-	s.out = out[1];
-	s.err = heard[1];
-	child->error_nr = spawn_with(child, &s);
+	s->in = in[0];
+	s->out = out[1];
+	s->err = heard[1];
+	child->error_nr = spawn_with(child, s);
 	if (child->error_nr == ENOEXEC)
-		child->error_nr = spawn_script(child, &s);
+		child->error_nr = spawn_script(child, s);
 	if (child->error_nr) {
 		close_pair(in);
 		close_pair(out);
 		close_pair(heard);
 		errno = child->error_nr;
-		return error_set_errno(err, "cannot run '%s'", argv[0]);
+		return error_set_errno(err, "cannot run '%s'", s->argv[0]);
 	}
 	if (in[0] >= 0)
 		close(in[0]);
@@ -263,6 +274,23 @@ int sys_spawn_in(struct sys_child *child, const char *dir, char *const argv[],
 	child->out = out[0];
 	child->err = heard[0];
 	return 0;
+}
+
+int sys_spawn_in(struct sys_child *child, const char *dir, char *const argv[],
+		 char *const envp[], unsigned flags, struct error *err)
+{
+	struct start s = {argv, envp, dir, flags, -1, -1, -1, -1};
+
+	return start_piped(child, &s, err);
+}
+
+int sys_spawn_keeping(struct sys_child *child, char *const argv[],
+		      char *const envp[], int keep, unsigned flags,
+		      struct error *err)
+{
+	struct start s = {argv, envp, NULL, flags, -1, -1, -1, keep};
+
+	return start_piped(child, &s, err);
 }
 
 int sys_spawn(struct sys_child *child, char *const argv[], char *const envp[],

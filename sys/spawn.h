@@ -100,6 +100,14 @@ int sys_spawn_in(struct sys_child *child, const char *dir, char *const argv[],
 		 char *const envp[], unsigned flags, struct error *err);
 
 /*
+ * Works like sys_spawn(), but the child also inherits the descriptor `keep`,
+ * under the same number. A `keep` of -1 means no descriptor.
+ */
+int sys_spawn_keeping(struct sys_child *child, char *const argv[],
+		      char *const envp[], int keep, unsigned flags,
+		      struct error *err);
+
+/*
  * Starts argv[0], searched in PATH, as a program that may outlive this process.
  * The program has the standard streams of this process, and blocks no signal.
  * The program inherits the `nr` descriptors in `keep` under the same numbers.

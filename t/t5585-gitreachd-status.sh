@@ -88,6 +88,34 @@ test_expect_success PROMTOOL 'promtool accepts the metrics' '
 	get /metrics | promtool check metrics
 '
 
+test_expect_success 'a slow push has phases, as in the log of requests' '
+	git config --global gitreach.requestLog "$PWD/requests" &&
+	echo "sleep 0.3; ls -l /proc/self/fd; env" |
+	sed "1i #!/bin/sh" >srv/r.git/hooks/pre-receive &&
+	chmod +x srv/r.git/hooks/pre-receive &&
+	stock -C c.git push $url/r.git main:refs/heads/slow 2>err &&
+	rm srv/r.git/hooks/pre-receive &&
+	: "hooks get nothing by which http-backend tells its times" &&
+	grep "GIT_QUARANTINE_PATH" err &&
+	! grep -e GITREACH_TELL -e memfd err &&
+	wait_until metric_is "gitreach_requests_total{service=\"receive-pack\",command=\"push\"" 2 &&
+	metric_is "gitreach_phase_seconds_count{phase=\"hooks\"}" 2 &&
+	get /status.json >status &&
+	python3 - <<-\EOP
+	import json
+	push = [r for r in json.load(open("status"))["slow"]
+	        if r["command"] == "push"][0]
+	record = [json.loads(line)["value"] for line in open("requests")][-1]
+	assert record["command"] == "push", record
+	phases = {k.replace("-", "_"): v for k, v in push["phases_us"].items()}
+	assert phases["hooks"] >= 300000, push
+	for name in phases:
+	    assert record[name + "_us"] == phases[name], (push, record)
+	assert {"receive", "connectivity", "update_refs"} <= phases.keys(), push
+	assert push["wait_read_us"] == record["wait_read_us"], (push, record)
+	EOP
+'
+
 test_expect_success 'the status as JSON' '
 	get /status.json >status &&
 	python3 - <<-\EOP

@@ -21,6 +21,7 @@
 
 #include "base/mem.h"
 #include "sys/io.h"
+#include "sys/process.h"
 #include "sys/spawn.h"
 #include "t/unit/emulated.h"
 
@@ -375,6 +376,30 @@ static void heir_keeps_descriptors(void **state)
 	close(fds[0]);
 }
 
+/* A child leaves a text in a file that it inherits. Other files are closed. */
+static void child_keeps_one_file(void **state)
+{
+	const int kept = sys_memory_open(NULL), closed = sys_memory_open(NULL);
+	char *argv[4], script[128], got[8] = "";
+	struct sys_child child;
+
+	assert_true(kept > 2 && closed > 2);
+	snprintf(script, sizeof(script),
+		 "echo yes >&%d; (echo no >&%d) 2>/dev/null || exit 5", kept,
+		 closed);
+	sh(script, argv);
+	assert_int_equal(sys_spawn_keeping(&child, argv, NULL, kept, 0, NULL),
+			 0);
+	assert_int_equal(sys_spawn_wait(&child, NULL), 5);
+	assert_int_equal(pread(kept, got, sizeof(got), 0), 4);
+	assert_string_equal(got, "yes\n");
+	assert_int_equal(pread(closed, got, sizeof(got), 0), 0);
+	assert_int_equal(sys_spawn_keeping(&child, argv, NULL, -1, 0, NULL), 0);
+	assert_int_not_equal(sys_spawn_wait(&child, NULL), 0);
+	close(kept);
+	close(closed);
+}
+
 static void test_given_descriptors(void **state)
 {
 	const char *argv[] = {"sh", "-c", "read a; echo \"<$a>\"; exit 3",
@@ -512,6 +537,7 @@ int main(void)
 		cmocka_unit_test(shell_reads_the_script_in_path),
 		cmocka_unit_test(hands_down_no_ignored_sigpipe),
 		cmocka_unit_test(heir_keeps_descriptors),
+		cmocka_unit_test(child_keeps_one_file),
 	};
 
 	return cmocka_run_group_tests_name("spawn", tests, NULL, NULL);

@@ -47,12 +47,14 @@ static void add_fetch(struct statistics *st, const char *path,
 static void test_counters(void **state)
 {
 	struct statistics *st = statistics_new(NULL);
-	const struct status_child_request push = {.path = "/srv/p.git",
-						  .client = "192.0.2.2",
-						  .service = "receive-pack",
-						  .command = "push",
-						  .total_us = 2000,
-						  .cpu_us = 1500};
+	const struct status_child_request push = {
+		.path = "/srv/p.git",
+		.client = "192.0.2.2",
+		.service = "receive-pack",
+		.command = "push",
+		.total_us = 2000,
+		.cpu_us = 1500,
+		.times = {.wait_read_us = 2500000}};
 	struct status_child_request failed = push;
 	const struct status_now now = {
 		.connections = 4, .sending = 3, .workers = 2};
@@ -94,6 +96,8 @@ static void test_counters(void **state)
 	HAS("gitreach_phase_seconds_count{phase=\"pack\"} 3\n");
 	HAS("gitreach_bitmap_unused_total{"
 	    "reason=\"there is no bitmap index\"} 3\n");
+	HAS("gitreach_client_wait_seconds_total{direction=\"read\"} "
+	    "7.500000\n");
 	HAS("gitreach_worker_crashes_total 1\n");
 	HAS("gitreach_access_denied_total{right=\"read\"} 1\n");
 	HAS("gitreach_access_denied_total{right=\"write\"} 2\n");
@@ -172,12 +176,52 @@ static void test_slow(void **state)
 	statistics_free(st);
 }
 
+/*
+ * The phases of a push are those that the child process has told. A push is not
+ * slow if the child only waits for the client.
+ */
+static void test_slow_child(void **state)
+{
+	struct statistics *st = statistics_new(NULL);
+	static struct status_slow slow[STATUS_SLOW_MAX];
+	struct status_child_request push = {
+		.path = "/srv/p.git",
+		.service = "receive-pack",
+		.command = "push",
+		.total_us = 3 * SLOW_US,
+	};
+	const struct status_now now = {.workers = 2};
+	struct buf text = BUF_INIT;
+
+	push.times.entered[SUMMARY_HOOKS] = true;
+	push.times.phases_us[SUMMARY_HOOKS] = 2 * SLOW_US;
+	push.times.wait_read_us = 2 * SLOW_US + 1;
+	statistics_add_child(st, &push, SLOW_US);
+	assert_int_equal(statistics_slow(st, slow), 0);
+	push.times.wait_read_us--;
+	statistics_add_child(st, &push, SLOW_US);
+	assert_int_equal(statistics_slow(st, slow), 1);
+	assert_int_equal(slow[0].phases_us[SUMMARY_HOOKS], 2 * SLOW_US);
+	assert_int_equal(slow[0].wait_read_us, 2 * SLOW_US);
+	assert_int_equal(statistics_print(&text, st, &now, METRICS_OPENMETRICS),
+			 0);
+	assert_non_null(
+		strstr(text.data,
+		       "gitreach_phase_seconds_count{phase=\"hooks\"} 2\n"));
+	assert_null(
+		strstr(text.data,
+		       "gitreach_phase_seconds_count{phase=\"receive\"} 2"));
+	buf_release(&text);
+	statistics_free(st);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_costs),
 		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_slow_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
