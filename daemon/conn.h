@@ -157,9 +157,10 @@ void daemon_describe(struct status_request *out,
 		     const struct daemon_conn *conn);
 
 /*
- * Shows on the board of the worker that the loop sends the answer of the
- * connection. The loop passes conn->send_slot to status_send_end() at the end
- * of the answer. Does nothing for an answer that belongs to no repository.
+ * Called when the loop begins to send the answer of the connection. Shows this
+ * on the board of the worker. The loop passes conn->send_slot to
+ * status_send_end() at the end of the answer. Does nothing for an answer that
+ * belongs to no repository.
  */
 void daemon_show_sending(struct status_board *board, struct daemon_conn *conn);
 

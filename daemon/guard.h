@@ -30,9 +30,10 @@ struct daemon_guard {
 };
 
 /*
- * Called at the start of a request. The path in *request is kept in *guard; the
- * other strings are copied. Returns 0, or ERR_DENIED if the request must be
- * refused. After ERR_DENIED, daemon_guard_leave() must not be called.
+ * Called at the start of a request. *guard keeps a pointer to the path in
+ * *request. The other strings are copied to the board of the worker. Returns 0,
+ * or ERR_DENIED if the request must be refused. After ERR_DENIED,
+ * daemon_guard_leave() must not be called.
  */
 int daemon_guard_enter(struct daemon_guard *guard,
 		       const struct daemon_conn *conn,

@@ -395,8 +395,8 @@ ssize_t tls_writev(struct tls_conn *conn, const struct iovec *iov, size_t nr,
 		return (ssize_t)n;
 	ret = judge(conn, ret, wait, err);
 	/*
-	 * If the client has ended its output before, OpenSSL reports a broken
-	 * socket as the end of the client's output.
+	 * If the client has ended its output earlier, OpenSSL reports each
+	 * failed write as the end of the client's output.
 	 */
 	return !ret && *wait == TLS_READY ? fail(&conn->tls->f, err) : ret;
 }

@@ -123,17 +123,17 @@ struct http_options {
  * If this environment variable is set, http-backend tells the server how the
  * request went, in two ways:
  *
- * - The value of the variable is the number of a descriptor, or -1. At the
- *   beginning of this file, http-backend writes the times of the request
- *   (wire/summary-times.h).
+ * - The value of the variable is the number of the descriptor of an open file,
+ *   or -1. http-backend writes the times of the request to the beginning of
+ *   this file (wire/summary-times.h).
  * - http-backend exits with HTTP_EXIT_FAILED after a request that failed
  *   because of the server. An example is a push whose objects could not be
  *   stored because the disk was full. Without the variable, http-backend exits
  *   with 0, as that of stock Git does: the client has got a complete answer,
  *   the report of the push.
  *
- * The name of the variable is older than its first purpose. Servers of before
- * set it to 1, which names no file.
+ * The name of the variable comes from its older purpose, the second one of the
+ * list. Older servers set the variable to 1, which stands for no file here.
  */
 #define HTTP_TELL "GITREACH_TELL_FAILURE"
 #define HTTP_EXIT_FAILED 3

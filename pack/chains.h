@@ -70,9 +70,10 @@ void pack_chains_release(struct pack_chains *chains);
 
 /*
  * Checks a pack as pack_chains_init() does. Call this before other copies of
- * its objects are left out, if all objects of the pack matter; for few objects,
- * pack_chain_ends() costs less. Returns 1 if each object has a delta chain that
- * ends, 0 if the pack is corrupt, or ERR_NOMEM.
+ * the pack's objects are removed, or are not copied. To check only a few
+ * objects of a pack, call pack_chain_ends(), which costs less. Returns 1 if
+ * each object has a delta chain that ends, 0 if the pack is corrupt, or
+ * ERR_NOMEM.
  */
 int pack_chains_end(const struct pack *pack, struct error *err);
 

@@ -513,9 +513,9 @@ static bool is_twice(const struct pack *pack, uint32_t idx_pos)
 }
 
 /*
- * Sets *offset to the offset of the base of the entry at *offset. Returns 1, 0
- * if the entry is stored whole, or a negative error code. A base whose id is
- * twice in the index is ERR_CORRUPT.
+ * Sets *offset to the offset of the base of the entry at *offset, and
+ * returns 1. Returns 0 if the entry is stored whole, or a negative error code.
+ * If the id of the base is twice in the index, the result is ERR_CORRUPT.
  */
 static int step_to_base(uint64_t *offset, const struct pack *pack)
 {

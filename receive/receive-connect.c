@@ -525,11 +525,12 @@ static int check_blobs(struct check *k, const struct walk_items *objects)
 }
 
 /*
- * Check the objects of the walk with check_blobs(). If clients may know only of
- * reachable objects (is_limit), the walk has left out the objects of the
- * boundary, although a tree of the push may name one of them as another type.
- * So the objects of the commits are listed once more, with those of the
- * boundary. `result` keeps its commits.
+ * Check the objects of the walk with check_blobs().
+ *
+ * If clients may know only of reachable objects (is_limit), the walk has left
+ * out the objects of the boundary. But a tree of the push may name one of these
+ * as another type. So another walk lists the objects of the pushed commits
+ * again, including those of the boundary. It borrows the commits of *result.
  */
 static int check_types(struct check *k, struct walk_result *result)
 {

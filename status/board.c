@@ -16,7 +16,7 @@ struct status_slot {
 	 * is not blamed on the request
 	 */
 	atomic_bool is_handed_over;
-	/* a free slot in `sends`: see struct status_board */
+	/* for a free slot in `sends`, see struct status_board */
 	unsigned next_free;
 	uint64_t begin_ns;
 	char client[SYS_ADDRESS_MAX];

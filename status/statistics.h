@@ -168,7 +168,10 @@ size_t statistics_plans(const struct statistics *st,
  */
 struct status_now {
 	uint64_t connections, requests, snapshots, workers, plan_bytes;
-	/* answers that are made, and that the loops of the workers send */
+	/*
+	 * number of answers that a thread has finished, and that the loop of a
+	 * worker is still sending
+	 */
 	uint64_t sending;
 	struct admission_view admission;
 };

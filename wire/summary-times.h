@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The times of one request. A process that answers a request for another one
- * tells its times in one line of text:
+ * The times of one request. If a child process answers a request, it tells its
+ * parent process the times of the request in one line of text:
  *
  *	receive=1500 connectivity=90 hooks=70000 wait_read=1200 wait_send=0
  *

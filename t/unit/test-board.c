@@ -94,8 +94,8 @@ static void test_shared(void **state)
 
 /*
  * Answers that the loop sends have slots of their own. Slots are used again,
- * and an answer that finds no free slot is not shown. A crash is not blamed on
- * such an answer.
+ * and an answer that finds no free slot is not shown. A crash is blamed on no
+ * answer that the loop sends.
  */
 static void test_sending(void **state)
 {

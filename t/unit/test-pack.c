@@ -379,7 +379,10 @@ static void test_base_pos(void **state)
 	packfile_release(&p);
 }
 
-/* Adds a REF_DELTA whose id begins with `nr`, against the id of the other. */
+/*
+ * Adds a REF_DELTA. The id of the object begins with `nr`, and the id of its
+ * base begins with `base_nr`.
+ */
 static void add_ref_delta(struct packfile *p, uint32_t nr, uint32_t base_nr)
 {
 	struct oid oid = {{0}}, base = {{0}};
