@@ -82,10 +82,11 @@ bool tls_has_bytes(const struct tls_conn *conn);
 
 /*
  * Writes bytes of `nr` spans, from the first span on, at most one TLS record.
- * Short spans are copied together. Returns the number of bytes, 0 with *wait
- * set, or ERR_PEER if the connection is broken. After a 0, the next call must
- * begin with the same bytes and must have at least as many. The bytes may be at
- * another address.
+ * Short spans are copied together. Returns the number of bytes, or 0 with *wait
+ * set to TLS_OUTPUT. Returns ERR_PEER if the connection is broken, or if the
+ * client has sent only a part of a handshake message. After a 0, the next call
+ * must begin with the same bytes and must have at least as many. The bytes may
+ * be at another address.
  */
 ssize_t tls_writev(struct tls_conn *conn, const struct iovec *iov, size_t nr,
 		   enum tls_wait *wait, struct error *err);

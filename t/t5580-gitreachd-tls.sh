@@ -38,7 +38,7 @@ over () {
 }
 
 cat >tls.py <<'END'
-import socket, ssl, sys, time
+import ctypes, socket, ssl, sys, time
 
 port = int(sys.argv[2])
 context = ssl.create_default_context(cafile="now.crt")
@@ -177,6 +177,60 @@ def break_off():
                     struct.pack("ii", 1, 0))
     sock.close()
     os.kill(worker, signal.SIGCONT)
+
+
+def ticks():
+    """The CPU time of the worker, sys.argv[3], in hundredths of a second."""
+    with open("/proc/%s/stat" % sys.argv[3]) as f:
+        return sum(map(int, f.read().split(") ")[1].split()[11:13]))
+
+
+def expand(secret, label, size):
+    """HKDF-Expand-Label of RFC 8446, for at most 48 bytes."""
+    import hashlib, hmac
+    label = b"tls13 " + label
+    info = bytes([0, size, len(label)]) + label + bytes([0, 1])
+    return hmac.new(secret, info, hashlib.sha384).digest()[:size]
+
+
+def seal(secret, nr, plain):
+    """Record number nr of TLS 1.3 with AES-256-GCM."""
+    lib, made = ctypes.CDLL("libcrypto.so.3"), ctypes.c_int()
+    lib.EVP_CIPHER_CTX_new.restype = ctypes.c_void_p
+    lib.EVP_aes_256_gcm.restype = ctypes.c_void_p
+    cipher = ctypes.c_void_p(lib.EVP_CIPHER_CTX_new())
+    body, tag = (ctypes.create_string_buffer(64) for _ in range(2))
+    head = b"\x17\x03\x03" + (len(plain) + 16).to_bytes(2, "big")
+    iv = int.from_bytes(expand(secret, b"iv", 12), "big") ^ nr
+    lib.EVP_EncryptInit_ex(cipher, ctypes.c_void_p(lib.EVP_aes_256_gcm()),
+                           None, expand(secret, b"key", 32),
+                           iv.to_bytes(12, "big"))
+    lib.EVP_EncryptUpdate(cipher, None, ctypes.byref(made), head, len(head))
+    lib.EVP_EncryptUpdate(cipher, body, ctypes.byref(made), plain, len(plain))
+    lib.EVP_EncryptFinal_ex(cipher, tag, ctypes.byref(made))
+    get_tag = 16
+    lib.EVP_CIPHER_CTX_ctrl(cipher, get_tag, 16, tag)
+    return head + body.raw[:len(plain)] + tag.raw[:16]
+
+
+def part_of_message():
+    """A request that ends too soon, and a part of a KeyUpdate message. Prints
+    whether the worker is idle until it closes the connection."""
+    context.keylog_filename = "secrets"
+    tls = wrap(connect())
+    if tls.cipher()[0] != "TLS_AES_256_GCM_SHA384":
+        sys.exit("another cipher: %s" % tls.cipher()[0])
+    tls.sendall(b"POST /r.git/git-upload-pack HTTP/1.1\r\nHost: h\r\n"
+                b"Content-Type: application/x-git-upload-pack-request\r\n"
+                b"Content-Length: 1000\r\n\r\n0014command=ls-refs\n")
+    secret = [line.split()[2] for line in open("secrets")
+              if line.startswith("CLIENT_TRAFFIC_SECRET_0")][0]
+    before = ticks()
+    with socket.socket(fileno=tls.detach()) as sock:
+        sock.sendall(seal(bytes.fromhex(secret), 1, b"\x18\0\0\1\x16"))
+        while sock.recv(65536):
+            pass
+    print("idle" if ticks() - before < 20 else "busy")
 
 
 globals()[sys.argv[1]]()
@@ -340,6 +394,16 @@ test_expect_success 'a client that ends TLS and resets its connection is dropped
 		test "$(sockets)" != $before && sleep 0.1 || break
 	done &&
 	test "$(sockets)" = $before &&
+	stop_daemon
+'
+
+# The worker must not try again and again to write, until the time limit.
+test_expect_success 'a client that sends a part of a TLS message costs no CPU' '
+	start_tls --workers=1 --timeout=2 &&
+	wait_until logged "started: " &&
+	echo idle >expect &&
+	python3 tls.py part_of_message $port $(ps -o pid= --ppid $server) >actual &&
+	test_cmp expect actual &&
 	stop_daemon
 '
 
