@@ -48,6 +48,7 @@ ssize_t daemon_stream_try_read(struct daemon_stream *s, void *bytes, size_t len)
 	if (!daemon_stream_is_tls(s))
 		return sys_socket_try_read(s->fd, bytes, len);
 	n = tls_read(&s->tls, bytes, len, &wait, NULL);
+	s->wants_room = wait == TLS_OUTPUT;
 	return !n && wait == TLS_READY ? ERR_PEER : n;
 }
 
@@ -102,5 +103,6 @@ void daemon_stream_end_output(struct daemon_stream *s)
 	if (daemon_stream_is_tls(s))
 		tls_end_output(&s->tls);
 	tls_release(&s->tls);
+	s->wants_room = false;
 	sys_socket_end_output(s->fd);
 }

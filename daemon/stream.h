@@ -22,6 +22,11 @@ struct daemon_stream {
 	int fd; /* owned */
 	/* The TLS connection; without one, the stream is not encrypted. */
 	struct tls_conn tls;
+	/*
+	 * daemon_stream_try_read() has returned 0 because TLS must send a
+	 * message first, and the socket has no room for the message
+	 */
+	bool wants_room;
 };
 
 /* Initialises a stream, which owns the socket. */
@@ -51,8 +56,9 @@ bool daemon_stream_is_tls(const struct daemon_stream *s);
 bool daemon_stream_has_bytes(const struct daemon_stream *s);
 
 /*
- * Reads without waiting. Returns the number of bytes, 0 if none have arrived
- * yet, or ERR_PEER if the peer has ended or reset the connection.
+ * Reads without waiting. Returns the number of bytes, or ERR_PEER if the peer
+ * has ended or reset the connection. Returns 0 if no bytes have arrived yet, or
+ * with s->wants_room set.
  */
 ssize_t daemon_stream_try_read(struct daemon_stream *s, void *bytes,
 			       size_t len);

@@ -185,6 +185,24 @@ static void hint(struct worker *w, const struct daemon_conn *conn)
 			      "is that of a proxy, set trusted-proxy to it");
 }
 
+/*
+ * Lets epoll report a connection, which is in a list, when bytes can be read.
+ * TLS may have to answer a message of the client before it can read more, for
+ * example a KeyUpdate. If the socket has no room for the answer, epoll reports
+ * the connection when there is room. If epoll fails, closes the connection.
+ */
+static void await_input(struct worker *w, struct daemon_conn *conn)
+{
+	int ret = (conn->stream.wants_room ? sys_event_again_out
+					   : sys_event_again)(
+		w->events, daemon_input_fd(conn), conn, NULL);
+
+	if (!ret)
+		return;
+	unlist(conn);
+	drop(w, conn);
+}
+
 static void enqueue(struct worker *w, struct daemon_conn *conn)
 {
 	conn->state = DAEMON_BUSY;
@@ -300,10 +318,7 @@ static void advance(struct worker *w, struct daemon_conn *conn)
 		return;
 	}
 	await_bytes(w, conn);
-	if (sys_event_again(w->events, conn->stream.fd, conn, NULL) < 0) {
-		unlist(conn);
-		drop(w, conn);
-	}
+	await_input(w, conn);
 }
 
 /* After the last answer, waits until the client closes the connection. */
@@ -317,10 +332,7 @@ static void start_linger(struct worker *w, struct daemon_conn *conn)
 	free(conn->input);
 	conn->input = NULL;
 	enlist(w, conn, DAEMON_LINGER);
-	if (sys_event_again(w->events, conn->stream.fd, conn, NULL) < 0) {
-		unlist(conn);
-		drop(w, conn);
-	}
+	await_input(w, conn);
 }
 
 /*
@@ -334,10 +346,7 @@ static void await_command(struct worker *w, struct daemon_conn *conn)
 		return;
 	}
 	await_bytes(w, conn);
-	if (sys_event_again(w->events, daemon_input_fd(conn), conn, NULL) < 0) {
-		unlist(conn);
-		drop(w, conn);
-	}
+	await_input(w, conn);
 }
 
 /*
@@ -517,10 +526,10 @@ static void continue_head(struct worker *w, struct daemon_conn *conn)
 
 	if (!ret)
 		ret = find_head(conn);
-	if (!ret)
-		ret = sys_event_again(w->events, conn->stream.fd, conn, NULL);
-	if (!ret)
+	if (!ret) {
+		await_input(w, conn);
 		return;
+	}
 	unlist(conn);
 	if (ret < 0)
 		drop(w, conn);

@@ -233,6 +233,35 @@ def part_of_message():
     print("idle" if ticks() - before < 20 else "busy")
 
 
+def update_keys():
+    """Asks for new keys until the worker cannot answer, because this client
+    reads nothing. Prints whether the worker is then idle. A small segment size
+    (TCP_MAXSEG) keeps the buffers of the sockets small."""
+    lib = ctypes.CDLL("libssl.so.3")
+    for name in ("TLS_client_method", "SSL_CTX_new", "SSL_new"):
+        getattr(lib, name).restype = ctypes.c_void_p
+    made = ctypes.c_void_p(lib.SSL_CTX_new(
+        ctypes.c_void_p(lib.TLS_client_method())))
+    tls, sock = ctypes.c_void_p(lib.SSL_new(made)), socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+    sock.connect(("127.0.0.1", port))
+    lib.SSL_set_fd(tls, sock.fileno())
+    if lib.SSL_connect(tls) != 1:
+        sys.exit("no handshake")
+    sock.setblocking(False)
+    full = 0
+    while full < 20:
+        lib.SSL_key_update(tls, 1)
+        full = 0
+        while lib.SSL_do_handshake(tls) != 1 and full < 20:
+            time.sleep(0.05)
+            full += 1
+    before = ticks()
+    time.sleep(2)
+    print("idle" if ticks() - before < 20 else "busy")
+
+
 globals()[sys.argv[1]]()
 END
 
@@ -403,6 +432,16 @@ test_expect_success 'a client that sends a part of a TLS message costs no CPU' '
 	wait_until logged "started: " &&
 	echo idle >expect &&
 	python3 tls.py part_of_message $port $(ps -o pid= --ppid $server) >actual &&
+	test_cmp expect actual &&
+	stop_daemon
+'
+
+# The worker must not try again and again to read: TLS has to answer first.
+test_expect_success 'a client that updates keys and reads nothing costs no CPU' '
+	start_tls --workers=1 &&
+	wait_until logged "started: " &&
+	echo idle >expect &&
+	python3 tls.py update_keys $port $(ps -o pid= --ppid $server) >actual &&
 	test_cmp expect actual &&
 	stop_daemon
 '
