@@ -278,11 +278,12 @@ static size_t serving_nr(const struct master *m, enum role role)
 	return nr;
 }
 
-/* Returns whether a process drains. */
+/* Returns whether a process other than the relay drains. */
 static bool is_any_draining(const struct master *m)
 {
 	for (size_t i = 0; i < m->process_nr; i++)
-		if (m->processes[i].is_draining)
+		if (m->processes[i].is_draining &&
+		    m->processes[i].role != ROLE_RELAY)
 			return true;
 	return false;
 }
@@ -627,9 +628,10 @@ static void note_successor_end(struct master *m, pid_t pid, int status)
 /* Returns the words with which the log names a process that has failed. */
 static const char *what_ended(const struct process *p)
 {
-	if (p->is_killed)
-		return "requests took longer than drain-timeout: worker";
-	return p->role == ROLE_RELAY ? "relay" : "worker";
+	if (p->role == ROLE_RELAY)
+		return "relay";
+	return p->is_killed ? "requests took longer than drain-timeout: worker"
+			    : "worker";
 }
 
 static void note_end(struct master *m, pid_t pid, int status)
@@ -658,7 +660,8 @@ static void note_end(struct master *m, pid_t pid, int status)
 	 */
 	is_early = !m->processes[i].is_draining &&
 		   (status < 128 || !has_served(&m->processes[i]));
-	is_last = m->processes[i].is_draining && !m->is_ending;
+	is_last = m->processes[i].is_draining && !m->is_ending &&
+		  m->processes[i].role != ROLE_RELAY;
 	forget(m, i);
 	if (is_last && !is_any_draining(m))
 		put_log(m, "the old workers have ended");

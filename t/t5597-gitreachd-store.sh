@@ -413,7 +413,8 @@ test_expect_success 'a failed upgrade leaves a relay' '
 	wait_until test -S cache/relay && rm cache/relay &&
 	echo "	workers = 0" >>life && kill -USR2 $server &&
 	wait_until grep "upgrade failed, this process continues to serve" log &&
-	wait_until test -S cache/relay && stop_daemon
+	wait_until test -S cache/relay &&
+	! grep "the old workers have ended" log && stop_daemon
 '
 
 # ---- settings
