@@ -27,6 +27,10 @@ enum {
 	 */
 	SIZE_SUSPECT = 16 << 20,
 	SCRATCH_KEEP_MAX = 16 << 20,
+	/* number of deltas of a chain from one type mark to the next */
+	MARK_STEPS = 64,
+	/* maximum number of bytes of the type marks of a reader */
+	MARKS_MAX = 64 << 20,
 };
 
 /* One delta on the way from the wanted object to its delta base. */
@@ -50,6 +54,13 @@ struct pack_reader {
 	pack_reader_spare_fn *spare;
 	void *spare_ctx;
 	bool checks_crcs;
+	/*
+	 * Type marks: the types of some deltas of long chains, as nodes without
+	 * bytes. A client can push a chain of a million deltas. Without marks,
+	 * finding the types of all its objects would take quadratic time.
+	 * Initialised with the first mark.
+	 */
+	struct base_cache marks;
 };
 
 struct pack_reader *pack_reader_new(size_t cache_limit)
@@ -71,6 +82,7 @@ void pack_reader_free(struct pack_reader *reader)
 	if (!reader)
 		return;
 	base_cache_release(&reader->cache);
+	base_cache_release(&reader->marks);
 	inflater_free(reader->inflater);
 	free(reader->chain);
 	free(reader->scratch);
@@ -97,6 +109,7 @@ void pack_reader_check_crcs(struct pack_reader *reader)
 void pack_reader_forget(struct pack_reader *reader, const struct pack *pack)
 {
 	base_cache_forget(&reader->cache, pack);
+	base_cache_forget(&reader->marks, pack);
 }
 
 /*
@@ -552,6 +565,58 @@ static int peek_result_size(struct pack_reader *r, const struct pack *pack,
 }
 
 /*
+ * Sets *type to the type of the node that a cache has for the entry at
+ * `offset`. Returns false if the cache has no node.
+ */
+static bool known_type(enum object_type *type, struct base_cache *cache,
+		       const struct pack *pack, uint64_t offset)
+{
+	struct base_cache_node *node = cache->nr ? base_cache_get(cache, pack,
+								  offset)
+						 : NULL;
+
+	if (!node)
+		return false;
+	*type = node->type;
+	base_cache_unpin(cache, node);
+	return true;
+}
+
+/* Adds a type mark. If memory runs out, later searches take longer. */
+static void add_mark(struct base_cache *marks, const struct pack *pack,
+		     uint64_t offset, enum object_type type)
+{
+	struct base_cache_node *node;
+
+	if (!marks->buckets && base_cache_init(marks, MARKS_MAX) < 0)
+		return;
+	node = base_cache_alloc(0);
+	if (!node)
+		return;
+	node->type = type;
+	base_cache_add(marks, node, pack, offset);
+	base_cache_unpin(marks, node);
+}
+
+/*
+ * Adds a type mark for each MARK_STEPS-th of the bases of the delta at
+ * `offset`. The first `nr` bases exist, and have no marks.
+ */
+static void mark_chain(struct pack_reader *r, const struct pack *pack,
+		       uint64_t offset, size_t nr, enum object_type type)
+{
+	struct pack_entry entry;
+
+	for (size_t i = 1; i <= nr; i++) {
+		if (pack_entry_at(&entry, pack, offset, NULL) < 0 ||
+		    pack_entry_base(&offset, pack, offset, &entry, NULL) <= 0)
+			return;
+		if (i % MARK_STEPS == 0)
+			add_mark(&r->marks, pack, offset, type);
+	}
+}
+
+/*
  * Sets *type to the type of the whole object at the end of a delta chain.
  * *entry is the first entry of the chain. Returns 0 or a negative error code.
  */
@@ -560,16 +625,13 @@ static int base_type(struct pack_reader *r, const struct pack *pack,
 		     enum object_type *type, struct error *err)
 {
 	struct loop_check loop = {0};
-	struct base_cache_node *node;
+	uint64_t start = offset;
 	int ret;
 
 	while ((ret = pack_entry_base(&offset, pack, offset, entry, err)) > 0) {
-		node = base_cache_get(&r->cache, pack, offset);
-		if (node) {
-			*type = node->type;
-			base_cache_unpin(&r->cache, node);
-			return 0;
-		}
+		if (known_type(type, &r->cache, pack, offset) ||
+		    known_type(type, &r->marks, pack, offset))
+			break;
 		if (loop_closed(&loop, offset))
 			return error_set_at(err, ERR_CORRUPT, pack->path,
 					    offset, "delta chain is a cycle");
@@ -577,8 +639,13 @@ static int base_type(struct pack_reader *r, const struct pack *pack,
 		if (ret < 0)
 			return ret;
 	}
-	*type = entry->type;
-	return ret;
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		*type = entry->type;
+	if (loop.steps >= MARK_STEPS)
+		mark_chain(r, pack, start, loop.steps, *type);
+	return 0;
 }
 
 /*

@@ -420,6 +420,26 @@ def delta_circle(tip):
          for i in (1, 2)]))
 
 
+def long_chain(tip):
+    """20,000 blobs, each a delta against the one before, in one tree."""
+    def id_of(kind, text):
+        return hashlib.sha1(b"%s %d\0%s" % (kind, len(text), text)).digest()
+
+    texts = [b"%08d" % i for i in range(20000)]
+    ids = [id_of(b"blob", text) for text in texts]
+    deltas = (b"\x08\x08\x08" + text for text in texts[1:])
+    tree = b"".join(b"100644 %s\0%s" % row for row in zip(texts, ids))
+    commit = (b"tree %s\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\n"
+              % id_of(b"tree", tree).hex().encode())
+    name = id_of(b"commit", commit).hex()
+    yield pkt(f"{ZERO} {name} refs/heads/chain\0report-status") + FLUSH
+    yield pack([(3, 8, zlib.compress(texts[0])),
+                *((7, len(delta), base + zlib.compress(delta))
+                  for base, delta in zip(ids, deltas)),
+                (2, len(tree), zlib.compress(tree)),
+                (1, len(commit), zlib.compress(commit))])
+
+
 def feed(child, parts):
     try:
         for part in parts:

@@ -64,6 +64,14 @@ test_expect_success 'receive-pack: more commands than the limit' '
 	test_cmp refs.before refs
 '
 
+# The server reads the type of each blob, at the end of its delta chain. The limit is in
+# seconds of CPU time.
+test_expect_success 'receive-pack: long_chain costs little CPU time' '
+	(ulimit -t 5 && survives receive-pack 0 long_chain) &&
+	stock -C server.git rev-parse --verify refs/heads/chain &&
+	stock -C server.git update-ref -d refs/heads/chain
+'
+
 test_expect_success 'a client that pushes too many refs gets an error' '
 	stock init -q --bare limited.git &&
 	stock -C limited.git config gitreach.maxPushCommands 3 &&

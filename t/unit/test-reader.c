@@ -196,6 +196,36 @@ static void test_chain(void **state)
 	}
 }
 
+/*
+ * The types of two chains of a tree and a blob, which fork in the middle. The
+ * reader remembers the types of some deltas.
+ */
+static void test_long_chains(void **state)
+{
+	struct pack_reader *r = pack_reader_new(CACHE_LIMIT);
+	uint64_t seed = random_seed();
+	struct pack *pack;
+	struct sample s;
+
+	sample_init(&s, HASH_SHA1);
+	sample_add(&s, OBJ_TREE, "tree", 4);
+	sample_add(&s, OBJ_BLOB, "blob", 4);
+	while (s.file.nr < 1200)
+		sample_add_delta(&s, OBJ_OFS_DELTA,
+				 s.file.nr == 800 ? 400 : s.file.nr - 2, "");
+	pack = packfile_open(&s.file);
+	for (int round = 0; round < 2; round++) {
+		check_info(&s, r, pack, 1199);
+		for (int i = 0; i < 2000; i++)
+			check_info(&s, r, pack,
+				   (uint32_t)(random_next(&seed) % 1200));
+		pack_reader_forget(r, pack);
+	}
+	pack_reader_free(r);
+	pack_close(pack);
+	sample_release(&s);
+}
+
 /* An object that was read remains valid while other objects are read. */
 static void test_pins(void **state)
 {
@@ -754,6 +784,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_mixed),
 		cmocka_unit_test(test_chain),
+		cmocka_unit_test(test_long_chains),
 		cmocka_unit_test(test_pins),
 		cmocka_unit_test(test_two_packs),
 		cmocka_unit_test(test_cycles),
