@@ -396,9 +396,9 @@ ssize_t tls_writev(struct tls_conn *conn, const struct iovec *iov, size_t nr,
 	ret = judge(conn, ret, wait, err);
 	/*
 	 * If the client has ended its output earlier, OpenSSL reports each
-	 * failed write as the end of the client's output. OpenSSL wants input if the
-	 * client has sent only a part of a handshake message. Callers wait only
-	 * for room in the socket, so such a client is refused.
+	 * failed write as the end of the client's output. OpenSSL wants input
+	 * if the client has sent only a part of a handshake message. Callers
+	 * wait only for room in the socket, so such a client is refused.
 	 */
 	return !ret && *wait != TLS_OUTPUT ? fail(&conn->tls->f, err) : ret;
 }
