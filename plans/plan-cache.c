@@ -530,14 +530,15 @@ static int find_stored(struct making *m, bool *has_waited, struct error *err)
 /*
  * Copies to *out the report `made`, which was written when the pack of a plan
  * was made. The numbers about work that is not repeated, such as durations,
- * become 0. Recompressed bytes are counted as copied, because now they are
- * copied from the plan. The report says nothing about the choice of a bitmap
- * index, because a plan needs no index.
+ * become 0. Recompressed objects and their bytes are counted as copied, because
+ * now they are copied from the plan. The report says nothing about the choice
+ * of a bitmap index, because a plan needs no index.
  */
 static void copy_report(struct packing_report *out,
 			const struct packing_report *made)
 {
 	*out = *made;
+	out->pack_reused = made->objects - made->reused;
 	out->bytes_verbatim += made->bytes_recompressed;
 	out->bytes_recompressed = 0;
 	out->bitmaps_used = out->pseudo_merges_used = out->commits_walked = 0;

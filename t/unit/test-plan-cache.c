@@ -119,6 +119,8 @@ static void check_request(struct asking *a, struct plan_cache *cache,
 	assert_string_equal(report.response_plan, "hit");
 	assert_null(report.no_bitmap);
 	assert_null(report.plan.reason);
+	/* No object is compressed again. */
+	assert_int_equal(report.pack_reused + report.reused, report.objects);
 	assert_int_equal(made.bytes.len, again.bytes.len);
 	assert_memory_equal(made.bytes.data, again.bytes.data, made.bytes.len);
 	assert_true(again.pinned >= made.pinned);
