@@ -196,14 +196,14 @@ int bitmap_side_finish(struct bitmap_side *side, bool trees, struct error *err);
  */
 
 /*
- * Reads the trees of `commits`, and adds to `uninteresting` the objects in
- * these trees that are also in fill->packed. `commits` are the commits of the
- * haves that have no bitmap. `uninteresting` is indexed by bit_pos and has at
- * least as many bits as fill->packed.
+ * `commits` lists commits without a bitmap that the haves reach. Reads the
+ * trees of these commits. An object of these trees is added to `uninteresting`
+ * if it is also in fill->packed. `uninteresting` is indexed by bit_pos and has
+ * at least as many bits as fill->packed.
  *
  * A tree is not read if it is already in `uninteresting`, or if it is not in
- * fill->packed. So an object that is only in such unread trees is not added,
- * although a have reaches the object.
+ * fill->packed. So some objects are not added, although the haves reach them:
+ * the objects that are only in trees that are not read.
  *
  * Returns 0, ERR_MISSING or ERR_CORRUPT if a tree cannot be read, or ERR_NOMEM.
  */

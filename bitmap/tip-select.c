@@ -247,8 +247,8 @@ static int compare_picks(const void *a, const void *b)
 }
 
 /*
- * Selects those picked commits whose bitmaps shorten the walks of requests
- * most, up to the maximum number of selected commits. If a picked commit serves
+ * s->picks has the candidates. Selects those candidates whose bitmaps shorten
+ * the walks of requests most, up to the number s->left. If a candidate serves
  * only one tip, the tip itself is selected instead.
  */
 static void take_picks(struct tip_selecting *s)

@@ -428,8 +428,8 @@ int pack_entry_at(struct pack_entry *entry, const struct pack *pack,
 }
 
 /*
- * Finds the base of a REF_DELTA at `offset` in the index of its pack. Returns 1
- * or ERR_CORRUPT.
+ * Searches the index of the pack for the base of a REF_DELTA. The REF_DELTA is
+ * the entry at `offset` of the pack. Returns 1 or ERR_CORRUPT.
  */
 static int find_ref_base(uint32_t *idx_pos, const struct pack *pack,
 			 uint64_t offset, const struct pack_entry *entry,

@@ -8,14 +8,15 @@
  * lock, which is held until replaced files are removed.
  *
  * A process that also locks the pack directory (sys/dirlock.h) takes the lock
- * of the multi-pack-index first. A process that removes packs works without
- * this lock if another process keeps it. So a writer locks the directory too,
- * before it installs or removes files.
+ * of the multi-pack-index first. A process that removes packs does not wait for
+ * the lock of the multi-pack-index: if another process holds it, the packs are
+ * removed without it. So a process that writes a multi-pack-index also locks
+ * the pack directory before it installs or removes files.
  *
- * The holder of both locks checks whether its snapshot is still current. If the
- * snapshot is out of date, the checks below return an error and set *outdated
- * to true: the caller should try again with a newer snapshot. In other cases
- * *outdated does not change.
+ * The holder of both locks checks whether its snapshot of the repository's
+ * packs is still current. If the snapshot is out of date, the checks below
+ * return an error and set *outdated to true: the caller should try again with a
+ * newer snapshot. In other cases *outdated does not change.
  */
 #ifndef PACKS_MULTI_PACK_LOCK_H
 #define PACKS_MULTI_PACK_LOCK_H

@@ -86,8 +86,9 @@ struct unreachable_options {
 	void *ctx;
 	bool loose; /* list loose objects too */
 	/*
-	 * Seconds since 1970: the caller keeps the time of an object only if
-	 * the time is later. 0: of all objects. INT64_MAX: of no object.
+	 * Seconds since 1970. The caller keeps the time of an object only if
+	 * this time is later than `expiry`. 0: the times of all objects are
+	 * kept. INT64_MAX: no times are kept.
 	 */
 	int64_t expiry;
 };

@@ -166,10 +166,11 @@ int treepair_run(struct objspace *space, struct odb_reader *reader,
  *
  * An object may be in both trees at different paths. If a file was copied to a
  * second path, its object counts as new, although the old tree has the object.
- * If a file was moved, its object is reported in two places: in `found`,
- * because its path is new; and in old->seen, because the new tree lacks its old
- * path. The caller can leave out objects that are in old->seen, so that the
- * object does not count as new.
+ *
+ * If a file was moved, its object is reported in two places: in `found`, which
+ * has the objects at new paths, and in old->seen, which has the objects at
+ * paths that the new tree lacks. The caller can leave out the objects of
+ * `found` that are also in old->seen. Then moved objects do not count as new.
  *
  * Use tree_changes_find() for trees that differ in few entries. The function
  * gives up if the new tree has a directory at a path where the old tree has

@@ -145,10 +145,10 @@ static void test_pack(void **state)
 	/*
 	 * The callback tell() gets the pack that the plan (cached response)
 	 * leaves out. tell() must not be called for a client that cannot use
-	 * the plan. There are four cases, in this order: the plan leaves out a
-	 * pack of another length; the client can download single objects, but
-	 * no packs; the client can download only another pack; the client can
-	 * download nothing elsewhere.
+	 * the plan. Four such clients follow: the plan leaves out a pack that
+	 * has another length than the client's pack; the client can download
+	 * single objects, but no packs; the client can download only another
+	 * pack; the client can download nothing elsewhere.
 	 */
 	absent.pack_len = 51;
 	assert_int_equal(plan_elsewhere_tell(&absent, &a.elsewhere, NULL), 0);

@@ -167,9 +167,9 @@ static void test_edits_during_an_import(void **state)
 
 /*
  * A stage is a temporary repository that is made from another one (the source).
- * If the machine has a second file system, the stage is made there. Hard links
- * are impossible, so all files must be copied. A symbolic link would be wrong:
- * a later change of the source would change the stage.
+ * This test makes the stage on a second file system, if the machine has one.
+ * Hard links are impossible there, so all files must be copied. A symbolic link
+ * would be wrong: a later change of the source would change the stage.
  */
 static void test_other_file_system(void **state)
 {
